@@ -144,6 +144,23 @@ def gelu_tanh_slope(x):
     return 0.5 * (1 + tanh + x * (1 - tanh * tanh) * inner)
 
 
+def fast_gelu_slope(x):
+    rise = sigmoid(1.702 * x)
+    return rise + 1.702 * x * rise * (1 - rise)
+
+
+def logit(x, eps):
+    """A negative eps does not bound x."""
+    x = np.where(eps < 0, x, np.minimum(np.maximum(x, eps), 1 - eps))
+    return np.log(x / (1 - x))
+
+
+def logit_backward(x, gradient, eps):
+    slope = gradient / (x * (1 - x))
+    free = np.where((x < 0) | (x > 1), np.nan, slope)
+    return np.where(eps < 0, free, np.where((x < eps) | (x > 1 - eps), 0, slope))
+
+
 def mish_slope(x):
     tanh = np.tanh(log1pexp(x))
     return tanh + x * sigmoid(x) * (1 - tanh * tanh)

@@ -125,6 +125,10 @@ def ge_glu(x, dim: int, approximate: int, left: bool):
     return a * activated, activated
 
 
+def gelu_mul(x, approximate: str):
+    return ge_glu(x, -1, int(approximate == "tanh"), True)[0]
+
+
 def glu_backward(gradient, x, dim: int):
     a, b = _halves(x, dim)
     gate = sigmoid(b)
@@ -144,6 +148,36 @@ def ge_glu_backward(gradient, x, activated, dim: int, approximate: int, left: bo
     slope = gelu_tanh_slope(b) if approximate == 1 else gelu_slope(b)
     halves = gradient * activated, gradient * a * slope
     return np.concatenate(halves[::-1] if left else halves, axis=dim)
+
+
+# Cells of recurrences.
+
+
+def _quarters(gates):
+    width = gates.shape[-1] // 4
+    return [np.take(gates, range(k * width, (k + 1) * width), -1) for k in range(4)]
+
+
+def lstm_cell(by_input, by_hidden, state, input_bias, hidden_bias):
+    """The gates of input, forgetting, cell and output; what they make of the state."""
+    if input_bias is not None:
+        by_input, by_hidden = by_input + input_bias, by_hidden + hidden_bias
+    i, f, g, o = _quarters(by_input + by_hidden)
+    i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+    new = f * state + i * g
+    return o * np.tanh(new), new, np.concatenate((i, f, g, o), -1)
+
+
+def lstm_cell_backward(by_result, by_state, state, new, gates, has_bias: bool):
+    i, f, g, o = _quarters(gates)
+    tanh = np.tanh(new)
+    by_result, by_state = (0.0 if each is None else each for each in (by_result, by_state))
+    through = by_result * o * (1 - tanh * tanh) + by_state
+    by_gates = np.concatenate((
+        through * g * i * (1 - i), through * state * f * (1 - f), through * i * (1 - g * g),
+        by_result * tanh * o * (1 - o) + 0.0 * o,
+    ), -1)  # fmt: skip
+    return by_gates, through * f, np.sum(by_gates if has_bias else 0.0 * gates, axis=0)
 
 
 # Normalisations: (x - mean) * rstd over some axes, then weights of some axes.

@@ -5,10 +5,14 @@ The adjoint identity: for any direction, the gradient times the direction is `dy
 forward changes by along it.
 """
 
+import arranged
+import formulas
 import networks
 import norms
 import numpy as np
 import pytest
+
+from bounded import DOUBLE, Bounded
 
 STEP = 1e-6
 
@@ -174,3 +178,60 @@ def test_batch_norm_over_devices():
     np.testing.assert_allclose(forward(*at), whole[2])
     np.testing.assert_allclose(moments(at[0]), whole[3:])
     assert_adjoint(forward, gradient, *at)
+
+
+def test_fast_gelu():
+    assert_adjoint(lambda x: x * formulas.sigmoid(1.702 * x),
+                   lambda g, x: g * formulas.fast_gelu_slope(x), *drawn((4, 6)))  # fmt: skip
+
+
+@pytest.mark.parametrize("eps", [-1.0, 0.0, 0.1])
+def test_logit(eps):
+    def inside(x):  # between 0 and 1, and beyond eps from both
+        return formulas.sigmoid(3 * x)
+
+    def gradient(g, x):
+        y = inside(x)
+        return formulas.logit_backward(y, g, eps) * 3 * y * (1 - y)
+
+    assert_adjoint(lambda x: formulas.logit(inside(x), eps), gradient, *drawn((5, 4)))
+
+
+def test_selu():
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+
+    def forward(x):
+        return scale * np.where(x > 0, x, alpha * np.expm1(x))
+
+    def gradient(g, x):
+        result = forward(x)
+        return g * np.where(result > 0, scale, result + scale * alpha)
+
+    assert_adjoint(forward, gradient, *drawn((4, 6)))
+
+
+@pytest.mark.parametrize("setting", [(0, 3, 1), (1, 2, 2), (-1, 1, 3), (1, 6, 1)])
+def test_unfold(setting):
+    dim, size, step = setting
+
+    def gradient(g, x):
+        return arranged.unfold_backward(Bounded(g, DOUBLE), x.shape, dim, size, step).value
+
+    assert_adjoint(lambda x: arranged.unfold(x, dim, size, step), gradient, *drawn((5, 6)))
+
+
+@pytest.mark.parametrize("result", [0, 1])
+@pytest.mark.parametrize("biased", [False, True])
+def test_lstm_cell(result, biased):
+    shapes = [(3, 8), (3, 8), (3, 2)] + [(8,), (8,)] * biased
+
+    def cell(*at):
+        return networks.lstm_cell(*at, *([] if biased else [None, None]))
+
+    def gradient(g, *at):
+        new, gates = cell(*at)[1:]
+        given = (None, g) if result else (g, None)
+        by_gates, by_state, by_bias = networks.lstm_cell_backward(*given, at[2], new, gates, biased)
+        return (by_gates, by_gates, by_state) + (by_bias, by_bias) * biased
+
+    assert_adjoint(lambda *at: cell(*at)[result], gradient, *drawn(*shapes))

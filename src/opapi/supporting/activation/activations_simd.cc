@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of activations and their gradients. a is the input, s the scalars.
+#include <cmath>
+#include <limits>
+
 #include "supporting/activation/activations.h"
 #include "supporting/formula-inl.h"
 
@@ -10,6 +13,7 @@ using formula::Costly;
 using formula::Erf;
 using formula::Exp;
 using formula::Expm1;
+using formula::Log;
 using formula::Log1p;
 using formula::Max;
 using formula::Min;
@@ -50,6 +54,33 @@ T GeluTanhGradient(T g, T a) {
   return g * (cdf + a * cdf * (1 - cdf) * slope);
 }
 
+constexpr double kFastGeluSlope = 1.702;
+
+// From Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+constexpr double kSeluScale = 1.0507009873554805, kSeluAlpha = 1.6732632423543772;
+
+template <class T>
+T FastGeluGradient(T g, T a) {
+  const T sigmoid = Sigmoid(T(kFastGeluSlope) * a);
+  return g * (sigmoid + T(kFastGeluSlope) * a * sigmoid * (1 - sigmoid));
+}
+
+/// s: the distance that a keeps from 0 and 1; none if it is negative.
+template <class T>
+T Logit(T a, const T* s) {
+  const T low = s[0] < 0 ? a : s[0], high = s[0] < 0 ? a : 1 - s[0];
+  const T x = a < low ? low : a > high ? high : a;
+  return Log(x / (1 - x));
+}
+
+template <class T>
+T LogitGradient(T a, T g, const T* s) {
+  const bool bounded = s[0] >= 0;
+  const T low = bounded ? s[0] : T{0}, high = bounded ? 1 - s[0] : T{1};
+  if (a < low || a > high) return bounded ? T{0} : std::numeric_limits<T>::quiet_NaN();
+  return g / (a * (1 - a));
+}
+
 /// log(1 + exp(a)) without overflow.
 template <class T>
 T Softplus(T a) {
@@ -83,11 +114,23 @@ const Expression kGelu = Costly(Real<1, [](auto a, auto) { return GeluTanh(a); }
 const Expression kGeluV2 =
     Costly(Real<1, [](auto a, auto s) { return s[0] == 1 ? GeluTanh(a) : Gelu(a); }>());
 
+const Expression kFastGelu = Costly(Real<1, [](auto a, auto) {
+  return a * Sigmoid(static_cast<decltype(a)>(kFastGeluSlope) * a);
+}>());
+// s: the factor of b.
+const Expression kAddRelu =
+    Real<2, [](auto a, auto b, auto s) { return Max(a + s[0] * b, decltype(a){0}); }>();
+const Expression kLogit = Costly(Real<1, [](auto a, auto s) { return Logit(a, s); }>());
+
 // s: the slope below 0.
 const Expression kLeakyRelu = Real<1, [](auto a, auto s) { return (a > 0) ? a : a * s[0]; }>();
 // s: alpha, scale, scale of the input.
 const Expression kElu =
     Costly(Real<1, [](auto a, auto s) { return s[1] * (a > 0 ? a : s[0] * Expm1(a * s[2])); }>());
+const Expression kSelu = Costly(Real<1, [](auto a, auto) {
+  using T = decltype(a);
+  return T(kSeluScale) * (a > 0 ? a : T(kSeluAlpha) * Expm1(a));
+}>());
 // s: alpha.
 const Expression kCelu =
     Costly(Real<1, [](auto a, auto s) { return (a > 0) ? a : s[0] * Expm1(a / s[0]); }>());
@@ -133,6 +176,10 @@ const Expression kLeakyReluGradient =
     Real<2, [](auto g, auto a, auto s) { return (a > 0) ? g : g * s[0]; }>();
 const Expression kEluGradient =
     Real<2, [](auto g, auto a, auto s) { return EluGradient(g, a, s); }>();
+const Expression kSeluGradient = Real<2, [](auto g, auto a, auto) {
+  using T = decltype(g);
+  return g * ((a > 0) ? T(kSeluScale) : a + T(kSeluScale * kSeluAlpha));
+}>();
 const Expression kHardtanhGradient =
     Real<2, [](auto g, auto a, auto s) { return a <= s[0] || a >= s[1] ? decltype(g){0} : g; }>();
 const Expression kHardsigmoidGradient =
@@ -142,6 +189,10 @@ const Expression kHardswishGradient = Real<2, [](auto g, auto a, auto) {
   const T within = g * (a / 3 + T(0.5)), positive = a < 3 ? within : g;
   return a <= -3 ? T{0} : positive;
 }>();
+const Expression kFastGeluGradient =
+    Real<2, [](auto g, auto a, auto) { return FastGeluGradient(g, a); }>();
+const Expression kLogitGradient =
+    Real<2, [](auto a, auto g, auto s) { return LogitGradient(a, g, s); }>();
 const Expression kMishGradient = Real<2, [](auto g, auto a, auto) { return MishGradient(g, a); }>();
 const Expression kLogSigmoidGradient =
     Real<2, [](auto g, auto a, auto) { return g * Sigmoid(-a); }>();

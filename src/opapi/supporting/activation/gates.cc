@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "generated/activation.h"
@@ -150,6 +151,24 @@ Plan PlanSwiGluGradient(const SwiGluGradientParams& p, const Product&) {
     const double* const x = values[1].data();
     double* const out = values[2].data();
     kernel({x + half, x, values[0].data()}, half, out + half, out);
+  });
+}
+
+void CheckGeluMul(const GeluMulParams& p, Checker& checker) {
+  checker.RankBetween(p.input, 1, kMaxRank);
+  if (!checker.ok()) return;
+  const Shape shape = HalfShape(p.input, -1, checker);
+  if (checker.ok()) CheckShape(p.out, shape, checker);
+}
+
+Plan PlanGeluMul(const GeluMulParams& p, const Product&) {
+  const bool by_tanh = std::string_view(p.approximate) == "tanh";
+  const auto kernel = by_tanh ? Gates()->gelu_by_tanh : AnyDouble(p) ? PassByGelu : Gates()->gelu;
+  return MakeGated(p, p.input, -1, [=](auto& values) {
+    const auto half = static_cast<int64_t>(values[1].size());
+    const double* const x = values[0].data();
+    values[2].resize(values[1].size());  // Gelu itself, which is not wanted
+    kernel({x + half, x, nullptr}, half, values[1].data(), values[2].data());
   });
 }
 
