@@ -13,10 +13,13 @@ MEANT = ("CHANGELOG.md",)
 WRITTEN = ("README.md", "README.zh-CN.md", "CONFORMANCE.md", "docs/command-line.md",
            "python/openaclnn/examples.json")
 
+# Names that packages of clients have, whatever is here; tests/clients/called_operators.py writes it.
+CALLED = ("docs/called_operators.txt",)
+
 # Figures that a run of the benchmark wrote, and the next one writes anew.
 FIGURES = "docs/figures/"
 
-NO_LISTS = {*MEANT, *WRITTEN}
+NO_LISTS = {*MEANT, *WRITTEN, *CALLED}
 
 # Texts that may stand around the name of a record.
 PREFIXES = ("", "aclnn")

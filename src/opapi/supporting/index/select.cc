@@ -340,7 +340,7 @@ Plan PlanNonzeroV2(const NonzeroV2Params& p, const Product&) {
   const Place self_at = self.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             auto* const to = reinterpret_cast<int64_t*>(out_at(buffers));
-            // Of one dimension the numbers are the coordinates.
+            // The numbers are the coordinates where there is one dimension.
             std::vector<int64_t> own(shape.size() > 1 ? static_cast<size_t>(count) : 0);
             int64_t* const numbers = shape.size() == 1 ? to : own.data();
             const int64_t found = elements(self_at(buffers), [&](int64_t i, int64_t number) {
