@@ -106,7 +106,7 @@ def unfold_backward(d: Draw) -> Case:
     d.style = "plain" if d.style in ("rank 0", "empty") else d.style
     shape = d.shape(1, high=7)
     dim = _dim(d, len(shape))
-    size, step = d.whole(1, shape[dim], walk=shape[dim] // 2), d.whole(1, 3, walk=1)
+    size, step = d.whole(1, shape[dim], walk=2), d.whole(1, 3, walk=1)
     windows = list(shape)
     windows[dim] = (shape[dim] - size) // step + 1
     given = {"gradOut": d.array((*windows, size), None, "tame"), "inputSizes": list(shape), "dim": dim,

@@ -18,6 +18,7 @@ SAID = {
     "Range": "of what type",
     "SplitWithSize": "how many parts",
     "SplitTensor": "how many parts",
+    "AddRmsNormCast": "of what type y2Out is, through which y1Out is rounded",
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
     "CtcLoss": "how many times and labels have room",

@@ -31,7 +31,8 @@ def faults(record, number: int) -> list[str]:
         if _in_double(result) != _in_double(prepared.problem.outputs[each.name]):
             continue  # which products compute otherwise
         pairs = list(zip(result, want, strict=True)) if each.kind == "out[]" else [(result, want)]
-        through = prepared.case.rounded_to if len(prepared.case.rounded_to) == len(pairs) else [None] * len(pairs)
+        of_members = each.kind == "out[]" and len(prepared.case.rounded_to) == len(pairs)
+        through = prepared.case.rounded_to if of_members else [None] * len(pairs)
         for pair, dtype in zip(pairs, through, strict=True):
             said += _compared(each.name, *pair, dtype) if want is not None else []
     return said

@@ -217,6 +217,7 @@ Plan PlanLinearMaxSum(const LinearMaxSumParams& p, const Product&) {
             const Layer& layer = scores.layer;
             const std::vector<int64_t> targets = target.AllWhole(buffers);
             std::vector<bool> masked;
+            masked.reserve(targets.size());
             for (const int64_t each : targets) masked.push_back(each < first || each > last);
             const float* const found = scores.Compute(buffers);
             ParallelRows(layer.rows, layer.classes, [&](int64_t i) {

@@ -24,7 +24,7 @@ class Term {
   void AddTo(const Buffers& buffers, int64_t row, std::vector<double>* values) const;
 
  private:
-  Term(GroupedView view, bool has_groups) : view_(std::move(view)), has_groups_(has_groups) {}
+  Term(GroupedView view, bool has_groups) : view_(view), has_groups_(has_groups) {}
 
   GroupedView view_;
   bool has_groups_;
