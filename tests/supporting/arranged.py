@@ -6,15 +6,6 @@ import numpy as np
 from bounded import DOUBLE, Bounded
 
 
-def split(x, lengths, dim: int):
-    return list(np.split(x, np.cumsum(lengths)[:-1], dim)) if lengths else []
-
-
-def split_evenly(x, length: int, dim: int):
-    """The last part may be shorter."""
-    return list(np.split(x, range(length, max(x.shape[dim], 1), length), dim))
-
-
 def _rows(x, dim: int, chunks: int):
     """Chunks along a dimension as rows, zeros behind the last elements."""
     each = -(-x.shape[dim] // chunks)

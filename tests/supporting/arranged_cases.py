@@ -8,28 +8,6 @@ from draw import size_of
 from more_cases import _full, _index, _moved, arange
 
 
-def _parts(d: Draw):
-    """A tensor, a dimension and its length."""
-    shape = d.shape(1)
-    dim = _dim(d, len(shape))
-    return d.array(shape), dim, shape[dim]
-
-
-def split_with_size(d: Draw) -> Case:
-    array, dim, left = _parts(d)
-    sizes = []
-    while left > 0 or (not sizes and d.style == "empty"):
-        sizes.append(d.whole(0, left, walk=left))
-        left -= sizes[-1]
-    sizes = sizes or [0]
-    return _moved(d, {"self": array, "splitSize": sizes, "dim": dim})
-
-
-def split_tensor(d: Draw) -> Case:
-    array, dim, length = _parts(d)
-    return _moved(d, {"self": array, "splitSections": d.whole(1, length + 2, walk=512), "dim": dim})
-
-
 def chunk_cat(d: Draw) -> Case:
     shape = d.shape(1)
     dim = d.whole(0, len(shape) - 1, walk=0)

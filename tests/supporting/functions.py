@@ -16,8 +16,6 @@ SAID = {
     "LogSpace": "of what type",
     "Arange": "of what type",
     "Range": "of what type",
-    "SplitWithSize": "how many parts",
-    "SplitTensor": "how many parts",
     "AddRmsNormCast": "of what type y2Out is, through which y1Out is rounded",
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
