@@ -51,7 +51,7 @@ void FillLine(const Depthwise& plan, const std::byte* from, int64_t bytes, float
 }
 
 /// A plane of the image whose lines lie in the padded one as they are.
-void FillPlane(const Depthwise& plan, const std::byte* plane, float* to) {
+void FillPlane(const Depthwise& plan, const std::byte* plane, int64_t bytes, float* to) {
   const GemmAxis& y_axis = plan.axes[1];
   const GemmAxis& x_axis = plan.axes[2];
   const PaddedAxis& y = plan.padded[1];
@@ -63,7 +63,6 @@ void FillPlane(const Depthwise& plan, const std::byte* plane, float* to) {
   const int64_t right = std::clamp<int64_t>(x_axis.in - x.first, left, x.length);
   float* const end = to + y.length * plan.line;
   if (top == bottom || left == right) return std::fill(to, end, 0.0f);
-  const auto bytes = static_cast<int64_t>(FindDataType(plan.dtype)->bytes);
   float* const inside = to + top * plan.line + left;
   std::fill(to, inside, 0.0f);
   plan.kernels->load_lines(
@@ -91,7 +90,7 @@ void FillImage(const Depthwise& plan, const std::byte* channel, int64_t bytes, f
     }
     const std::byte* const plane = channel + in_z * z_axis.step * bytes;
     if (x_axis.stride == 1 && x_axis.step == 1) {
-      FillPlane(plan, plane, to);
+      FillPlane(plan, plane, bytes, to);
       continue;
     }
     float* line = to;

@@ -6,7 +6,6 @@
 #include "kernels/rows/rows.h"
 #include "kernels/work/divide_up.h"
 #include "supporting/along.h"
-#include "supporting/arrange/view.h"
 #include "supporting/elements.h"
 #include "supporting/in_turn.h"
 
