@@ -70,6 +70,8 @@ def _said_below(note: str) -> str:
 def _prose(note: str) -> str:
     """LaTeX as words with formulas between them."""
     parts = re.split(r"\\text\{([^{}]*)\}", note)
+    if any(part.count("{") != part.count("}") for part in parts):
+        raise FormulaError(f"words stand within braces: {note}")
     shown = [
         part if k % 2 else f" {{math}}`{part.strip()}` " if part.strip() else part
         for k, part in enumerate(parts)

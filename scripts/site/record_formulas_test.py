@@ -25,6 +25,7 @@ def test_every_operator_has_a_formula(api):
     assert text.count("{") == text.count("}") and "@" not in text
     left = text.removeprefix(r"\begin{aligned}").partition("&" if "&=" in text else " ")[0]
     assert re.match(r"\\mathrm\{\w+\}|[A-Za-z](?:_\{| |$)", left)
+    assert record_formulas.markdown(OPERATORS[api])
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,11 @@ def test_what_a_formula_needs_is_text_on_a_page():
         "- {math}`(i, j)`: the {math}`k`-th of the pairs {math}`i < j`, in order of {math}`i`,"
         " then of {math}`j`\n"
     )
+
+
+def test_words_within_braces_are_no_text_on_a_page():
+    with pytest.raises(record_formulas.FormulaError, match="within braces"):
+        record_formulas._said_below(r"m = \frac{\text{length}}{2}")
 
 
 def test_an_unknown_function_is_named():
