@@ -204,6 +204,13 @@ std::vector<Refusal> Misuse::OnStream(aclrtStream at, int code, const char* says
       {"aclmdlRICaptureEnd", [=, this] { return aclmdlRICaptureEnd(at, &made); }, code, says},
       {"aclmdlRICaptureGetInfo",
        [=, this] { return aclmdlRICaptureGetInfo(at, &capture_status, &made); }, code, says},
+      {"aclmdlRICaptureTaskGrpBegin", [=] { return aclmdlRICaptureTaskGrpBegin(at); }, code, says},
+      {"aclmdlRICaptureTaskGrpEnd", [=, this] { return aclmdlRICaptureTaskGrpEnd(at, &made); },
+       code, says},
+      {"aclmdlRICaptureTaskUpdateBegin",
+       [=] { return aclmdlRICaptureTaskUpdateBegin(at, nullptr); }, code, says},
+      {"aclmdlRICaptureTaskUpdateEnd", [=] { return aclmdlRICaptureTaskUpdateEnd(at); }, code,
+       says},
       {"aclmdlRIExecuteAsync", [=] { return aclmdlRIExecuteAsync(nullptr, at); }, code, says},
   };
 }
