@@ -18,6 +18,7 @@ class Device:
     name: str
     dtype: Any
     n: int = 2048  # of the square that most calls take
+    longest: int = 8192  # rows of attention
 
     def normal(self, *shape: int, seed: int = 0, grad: bool = False):
         values = np.random.default_rng(seed).standard_normal(shape or (self.n, self.n), np.float32)

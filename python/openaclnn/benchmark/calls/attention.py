@@ -28,16 +28,21 @@ def _fused(d: Device, heads: int, scale: float):
     return lambda q, k, v: attend(q, k, v, heads, "BNSD", **given)[0]
 
 
+def _normal(d: Device, batches: int, heads: int, rows: int, width: int, **given):
+    """q, k or v with as many rows as a call of the device may have."""
+    return d.normal(batches, heads, min(rows, d.longest), width, **given)
+
+
 def _of(shape: tuple[int, ...]) -> tuple[Call, Call]:
     _, heads, _, width = shape
 
     def forward(d: Device):
-        q, k, v = (d.normal(*shape, seed=seed) for seed in range(3))
+        q, k, v = (_normal(d, *shape, seed=seed) for seed in range(3))
         attend = _fused(d, heads, width**-0.5)
         return lambda: attend(q, k, v)
 
     def backward(d: Device):
-        q, k, v = (d.normal(*shape, seed=seed, grad=True) for seed in range(3))
+        q, k, v = (_normal(d, *shape, seed=seed, grad=True) for seed in range(3))
         return d.back(_fused(d, heads, width**-0.5)(q, k, v), q, k, v)
 
     name = f"fused attention {'x'.join(str(each) for each in shape)}"
@@ -47,8 +52,8 @@ def _of(shape: tuple[int, ...]) -> tuple[Call, Call]:
 def _grouped(d: Device):
     """All queries see all keys."""
     batches, heads, rows, width = _GROUPED
-    q = d.normal(batches, 4 * heads, rows, width)
-    k, v = (d.normal(*_GROUPED, seed=seed) for seed in (1, 2))
+    q = _normal(d, batches, 4 * heads, rows, width)
+    k, v = (_normal(d, *_GROUPED, seed=seed) for seed in (1, 2))
     scale = width**-0.5
     if d.name == "cpu":
         attend = d.torch.nn.functional.scaled_dot_product_attention
@@ -59,8 +64,8 @@ def _grouped(d: Device):
 
 def _one_row(d: Device):
     batches, heads, rows, width = _CACHE
-    q = d.normal(batches, 4 * heads, 1, width)
-    k, v = (d.normal(*_CACHE, seed=seed) for seed in (1, 2))
+    q = _normal(d, batches, 4 * heads, 1, width)
+    k, v = (_normal(d, *_CACHE, seed=seed) for seed in (1, 2))
     scale = width**-0.5
     if d.name == "cpu":
         attend = d.torch.nn.functional.scaled_dot_product_attention
