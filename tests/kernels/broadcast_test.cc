@@ -118,8 +118,66 @@ TEST(Walk, CoversEveryIndexOnce) {
                        at[2] - &origin + i * walk.step(2)});
       }
     });
+    std::ranges::sort(got);
+    std::ranges::sort(wanted);
     RC_ASSERT(got == wanted);
   }));
+}
+
+/// A walk over two views of a shape.
+Walk WalkOf(const Dims& shape, const std::vector<Dims>& strides) {
+  std::vector<TensorHandle> tensors;
+  std::vector<std::unique_ptr<Input>> inputs;
+  std::vector<const Operand*> operands;
+  for (const Dims& each : strides) {
+    tensors.emplace_back(TensorSpec{.dims = shape, .strides = each});
+    inputs.push_back(std::make_unique<Input>("x", tensors.back().get()));
+    operands.push_back(inputs.back().get());
+  }
+  return Walk(ShapeWith(shape), operands);
+}
+
+// Images with the channels last are one run, as any dense views of one layout.
+TEST(Walk, FollowsTheMemoryOfTheLast) {
+  const Dims channels_last = {60, 1, 15, 3};
+  const Walk walk = WalkOf({2, 3, 4, 5}, {channels_last, channels_last});
+  std::byte origin{};
+  int runs = 0;
+  walk.ForRunsInOrder({&origin, &origin}, [&](const Walk::Pointers& at, int64_t n) {
+    EXPECT_EQ(at[0], &origin);
+    EXPECT_EQ(n, 120);
+    ++runs;
+  });
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(walk.step(0), 4);
+}
+
+TEST(Walk, InTilesCoversTheSame) {
+  constexpr int64_t kOuter = 3, kRows = 70, kColumns = 150;
+  const Dims shape = {kOuter, kRows, kColumns};
+  const Walk walk = WalkOf(shape, {{kRows * kColumns, 1, kRows}, {kRows * kColumns, kColumns, 1}});
+  EXPECT_EQ(walk.Across(0, 4), std::optional<uint32_t>(1));
+  EXPECT_EQ(walk.Across(1, 4), std::nullopt);
+  EXPECT_EQ(walk.Across(0, 8), std::nullopt);  // no neighbours are so far apart
+  std::vector<float> from(kOuter * kRows * kColumns), to(from.size());
+  std::vector<int> written(from.size());
+  auto* const in = reinterpret_cast<std::byte*>(from.data());
+  auto* const out = reinterpret_cast<std::byte*>(to.data());
+  walk.ForTiles({in, out}, 1, 16, 40, [&](const Walk::Pointers& at, int64_t rows, int64_t columns) {
+    EXPECT_LE(rows, 16);
+    EXPECT_LE(columns, 40);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const int64_t place = (at[1] - out + r * walk.step_across(1, 1) + c * walk.step(1)) / 4;
+        const int64_t i = place / (kRows * kColumns), j = place / kColumns % kRows;
+        const int64_t k = place % kColumns;
+        EXPECT_EQ(at[0] - in + r * walk.step_across(0, 1) + c * walk.step(0),
+                  4 * (i * kRows * kColumns + k * kRows + j));
+        ++written[static_cast<size_t>(place)];
+      }
+    }
+  });
+  EXPECT_EQ(std::ranges::count(written, 1), std::ssize(written));
 }
 
 // In blocks, on whatever threads there are: each byte of the output is written once.

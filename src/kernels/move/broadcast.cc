@@ -35,6 +35,25 @@ size_t LeadOf(const Shape& shape, const Operand& operand) {
   return shape.size() - operand.rank();
 }
 
+uint64_t Magnitude(int64_t step) {
+  return step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+}
+
+/// Sets the dimensions in the order of their steps, the longest first; true where that is the order
+/// that they have.
+bool OrderOfMemory(std::span<const int64_t> steps, std::array<size_t, kMaxRank>* order) {
+  bool sorted = true;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    size_t at = i;
+    for (; at > 0 && Magnitude(steps[(*order)[at - 1]]) < Magnitude(steps[i]); --at) {
+      (*order)[at] = (*order)[at - 1];
+    }
+    sorted &= at == i;
+    (*order)[at] = i;
+  }
+  return sorted;
+}
+
 }  // namespace
 
 Steps::Steps(const Shape& shape, const Operand& operand) : bytes(shape.size()) {
@@ -44,9 +63,20 @@ Steps::Steps(const Shape& shape, const Operand& operand) : bytes(shape.size()) {
 
 Walk::Walk(const Shape& shape, std::span<const Operand* const> operands) : views_(operands.size()) {
   for (const Operand* operand : operands) (void)LeadOf(shape, *operand);
-  Join(shape, [&](size_t view, size_t i) {
+  const auto step_of = [&](size_t view, size_t i) {
     return StepAlong(*operands[view], shape.size() - operands[view]->rank(), i);
-  });
+  };
+  std::array<int64_t, kMaxRank> steps{};
+  std::array<size_t, kMaxRank> order{};
+  const size_t rank = std::min<size_t>(shape.size(), kMaxRank);
+  for (size_t i = 0; i < rank; ++i) steps[i] = shape[i] == 1 ? 0 : step_of(views_ - 1, i);
+  if (OrderOfMemory({steps.data(), rank}, &order)) {
+    Join(shape, step_of);
+    return;
+  }
+  Shape moved = shape;
+  for (size_t i = 0; i < rank; ++i) moved[i] = shape[order[i]];
+  Join(moved, [&](size_t view, size_t i) { return step_of(view, order[i]); });
 }
 
 Walk::Walk(const Shape& shape, const std::vector<Steps>& views) : views_(views.size()) {
@@ -72,10 +102,21 @@ void Walk::Join(const Shape& shape, const StepOf& step_of) {
   if (rank_ == 0) dims_[rank_++] = 1;
 }
 
-Walk::Pointers Walk::PointersAt(int64_t row, int64_t column, const Pointers& origins) const {
+std::optional<uint32_t> Walk::Across(size_t view, int64_t element_bytes) const {
+  const std::array<int64_t, kMaxRank>& steps = steps_[view];
+  if (Magnitude(steps[rank_ - 1]) <= static_cast<uint64_t>(element_bytes)) return std::nullopt;
+  for (uint32_t i = 0; i + 1 < rank_; ++i) {
+    if (steps[i] == element_bytes) return i;
+  }
+  return std::nullopt;
+}
+
+Walk::Pointers Walk::PointersAt(int64_t row, int64_t column, const Pointers& origins,
+                                uint32_t without) const {
   Pointers pointers = origins;
   for (size_t view = 0; view < views_; ++view) pointers[view] += column * steps_[view][rank_ - 1];
   for (uint32_t i = rank_ - 1; i-- > 0;) {
+    if (i == without) continue;
     const int64_t index = row % dims_[i];
     row /= dims_[i];
     for (size_t view = 0; view < views_; ++view) pointers[view] += index * steps_[view][i];
