@@ -75,6 +75,23 @@ Stored Narrow(T value) {
   }
 }
 
+/// Integers of values that int32_t holds: 16 of them take one conversion of registers. False, with
+/// nothing written, where it does not hold one.
+template <class T, class Stored>
+bool NarrowGroup(const T* values, Stored* to) {
+  constexpr T kBeyond = T{0x1p31};
+  int32_t inside = 1;
+  for (int64_t i = 0; i < kLanes; ++i) {
+    inside &=
+        static_cast<int32_t>(values[i] >= -kBeyond) & static_cast<int32_t>(values[i] < kBeyond);
+  }
+  if (inside == 0) return false;
+  for (int64_t i = 0; i < kLanes; ++i) {
+    to[i] = static_cast<Stored>(static_cast<int32_t>(values[i]));
+  }
+  return true;
+}
+
 template <class T, class Stored>
 void NarrowRow(const T* values, int64_t n, Stored* to) {
   if constexpr (kIs16BitFloat<Stored>) {
@@ -85,7 +102,16 @@ void NarrowRow(const T* values, int64_t n, Stored* to) {
       lanes.Store(F32x16::Load(group), to + j);
     });
   } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = Narrow<Stored>(values[i]);
+    for (int64_t i = 0; i < n;) {
+      int64_t end = n;
+      if constexpr (std::is_floating_point_v<T> && std::is_integral_v<Stored>) {
+        if (n - i >= kLanes) {
+          end = i + kLanes;
+          if (NarrowGroup(values + i, to + i)) i = end;
+        }
+      }
+      for (; i < end; ++i) to[i] = Narrow<Stored>(values[i]);
+    }
   }
 }
 
