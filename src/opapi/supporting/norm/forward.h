@@ -43,7 +43,7 @@ struct Forward {
       : groups(grouping),
         eps(epsilon),
         fusion(std::move(more)),
-        x(of.x, grouping),
+        x(of.x, grouping, &parts),
         y(of.y, grouping),
         weight(of.weight, 1),
         bias(of.bias, 0),
@@ -74,9 +74,13 @@ struct Forward {
     rstd.SetAll(buffers, scales);
   }
 
+  /// Of a workspace.
+  uint64_t bytes() const { return parts.bytes(); }
+
   Grouping groups;
   double eps;
   std::optional<Fusion> fusion;
+  ScratchParts parts;
   GroupedView x, y;
   Elements weight, bias, mean, rstd;
 
@@ -86,6 +90,7 @@ struct Forward {
   /// tell(row, mean, rstd), on any thread.
   template <class MomentsAt, class Tell>
   void ForRows(const Buffers& buffers, const MomentsAt& moments, const Tell& tell) const {
+    x.Take(buffers);
     auto w = weight.All(buffers), b = bias.All(buffers);
     w.resize(groups.weights, 1);  // what is absent
     b.resize(groups.weights, 0);
@@ -152,5 +157,13 @@ struct Forward {
     });
   }
 };
+
+/// Each group by its own moments.
+inline Plan MakeForward(const Forward& forward) {
+  return {forward.bytes(), [=](const Buffers& buffers) -> Status {
+            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
+            return {};
+          }};
+}
 
 }  // namespace openaclnn::supporting

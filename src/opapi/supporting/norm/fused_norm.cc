@@ -48,14 +48,6 @@ Fusion FusionOf(const SumTensors& of, double factor) {
   return fusion;
 }
 
-/// Each group by its own moments.
-Plan MakeForward(const Forward& forward) {
-  return {0, [=](const Buffers& buffers) -> Status {
-            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
-            return {};
-          }};
-}
-
 /// No weights: any number of rows is nothing to do.
 Plan MakeSumBackward(const SumTensors& of, const BackwardTensors& tensors, Fusion fusion) {
   const Grouping groups = GroupsOf(of);

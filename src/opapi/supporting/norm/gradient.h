@@ -148,8 +148,8 @@ struct Backward {
            std::optional<Fusion> more = {})
       : groups(grouping),
         fusion(std::move(more)),
-        grad(of.grad, grouping),
-        x(of.x, grouping),
+        grad(of.grad, grouping, &parts),
+        x(of.x, grouping, &parts),
         grad_x(of.grad_x, grouping),
         weight(of.weight, 1),
         bias(of.bias, 0),
@@ -162,6 +162,8 @@ struct Backward {
   /// `scaling(row)` is the mean and the rstd of a group.
   template <class Scaling>
   void Run(const Buffers& buffers, Statistics statistics, const Scaling& scaling) const {
+    grad.Take(buffers);
+    x.Take(buffers);
     const bool swishes = fusion && fusion->swish;
     Weights w = wants_x || swishes ? weight.All(buffers) : Weights();
     w.resize(groups.weights, 1);  // what is absent
@@ -210,8 +212,12 @@ struct Backward {
     });
   }
 
+  /// Of a workspace.
+  uint64_t bytes() const { return parts.bytes(); }
+
   Grouping groups;
   std::optional<Fusion> fusion;
+  ScratchParts parts;
   GroupedView grad, x, grad_x;
   Elements weight, bias, grad_weight, grad_bias;
   bool wants_x, wants_weight, wants_bias;
@@ -393,7 +399,7 @@ struct Backward {
 /// With mean and rstd among the tensors.
 inline Plan MakeBackward(const Backward& backward, const Tensor& mean_of, const Tensor& rstd_of) {
   const Elements mean(mean_of, 0), rstd(rstd_of, 1);
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {backward.bytes(), [=](const Buffers& buffers) -> Status {
             backward.Run(buffers, Statistics::kMoments, [&](int64_t row) {
               return std::pair(mean.Get(buffers, row), rstd.Get(buffers, row));
             });

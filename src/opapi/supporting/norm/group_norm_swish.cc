@@ -29,11 +29,7 @@ void CheckForward(const ForwardTensors& of, const char* name, int64_t count, Che
 Plan MakeSwish(const ForwardTensors& of, int64_t count, double eps, std::optional<double> scale) {
   Fusion fusion;
   fusion.swish = scale;
-  const Forward forward(Grouping::Groups(of.x, count), of, eps, std::move(fusion));
-  return {0, [=](const Buffers& buffers) -> Status {
-            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
-            return {};
-          }};
+  return MakeForward(Forward(Grouping::Groups(of.x, count), of, eps, std::move(fusion)));
 }
 
 ForwardTensors TensorsOf(const GroupNormSiluParams& p) {

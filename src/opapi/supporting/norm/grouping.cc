@@ -2,6 +2,8 @@
 // Tensors as groups of elements.
 #include "supporting/norm/grouping.h"
 
+#include <utility>
+
 namespace openaclnn::supporting {
 
 void Grouping::Finish() {
@@ -49,20 +51,35 @@ Grouping Grouping::Channels(const Operand& x) {
 namespace {
 
 /// Whether the elements along the axes follow each other.
-bool IsDense(const Operand& operand, const std::vector<Grouping::Axis>& axes) {
+bool IsDense(const Shape& strides, const std::vector<Grouping::Axis>& axes) {
   int64_t step = 1;
   for (size_t i = axes.size(); i-- > 0;) {
     if (axes[i].length == 1) continue;
-    if (operand.tensor().strides[axes[i].dim] != step) return false;
+    if (strides[axes[i].dim] != step) return false;
     step = WrappingProduct(step, axes[i].length);
   }
   return true;
 }
 
+/// In elements; those of a dense tensor where it is copied.
+Shape StridesOf(const Operand& operand, bool copied) {
+  Shape strides = ShapeOf(operand);
+  int64_t step = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    const int64_t dim = std::exchange(strides[i], copied ? step : operand.tensor().strides[i]);
+    step = WrappingProduct(step, dim);
+  }
+  return strides;
+}
+
 }  // namespace
 
-GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_(operand.place) {
+GroupedView::GroupedView(const Tensor& operand, const Grouping& groups, ScratchParts* parts)
+    : place_(operand.place) {
   if (!operand.present()) return;
+  if (parts != nullptr && operand.rank() > 0) dense_ = DenseInput(operand);
+  if (dense_.copied()) copy_at_ = parts->Take(dense_.bytes());
+  const Shape strides = StridesOf(operand, dense_.copied());
   bytes_ = BytesOf(operand);
   load_ = LoaderOf<double>(operand.dtype());
   store_ = StorerOf<double>(operand.dtype());
@@ -70,12 +87,12 @@ GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_
   store_floats_ = StorerOf<float>(operand.dtype());
   floats_ = operand.dtype() != ACL_DOUBLE;
   narrow_ = floats_ && operand.dtype() != ACL_FLOAT;
-  direct_ = operand.dtype() == ACL_FLOAT && IsDense(operand, groups.grouped);
+  direct_ = operand.dtype() == ACL_FLOAT && IsDense(strides, groups.grouped);
   const auto split = [&](const std::vector<Grouping::Axis>& axes, int64_t unit) {
     std::pair<Shape, Shape> parts;
     for (const Grouping::Axis& axis : axes) {
       parts.first.push_back(axis.length);
-      const int64_t step = WrappingProduct(operand.tensor().strides[axis.dim], axis.factor);
+      const int64_t step = WrappingProduct(strides[axis.dim], axis.factor);
       parts.second.push_back(WrappingProduct(step, unit));
     }
     return parts;
@@ -88,13 +105,13 @@ GroupedView::GroupedView(const Tensor& operand, const Grouping& groups) : place_
 
 std::vector<double> GroupedView::Load(const Buffers& buffers, int64_t row) const {
   std::vector<double> values(static_cast<size_t>(elements_.count()));
-  LoadFrom(place_(buffers) + rows_(row) * bytes_, load_, values.data());
+  LoadFrom(RowAt(buffers, row), load_, values.data());
   return values;
 }
 
 const float* GroupedView::LoadFloats(const Buffers& buffers, int64_t row,
                                      std::vector<float>* room) const {
-  std::byte* const at = place_(buffers) + rows_(row) * bytes_;
+  std::byte* const at = RowAt(buffers, row);
   if (direct_) return reinterpret_cast<const float*>(at);
   room->resize(static_cast<size_t>(elements_.count()));
   LoadFrom(at, load_floats_, room->data());
@@ -103,7 +120,7 @@ const float* GroupedView::LoadFloats(const Buffers& buffers, int64_t row,
 
 void GroupedView::Store(const Buffers& buffers, int64_t row,
                         const std::vector<double>& values) const {
-  StoreTo(place_(buffers) + rows_(row) * bytes_, store_, values.data());
+  StoreTo(RowAt(buffers, row), store_, values.data());
 }
 
 }  // namespace openaclnn::supporting

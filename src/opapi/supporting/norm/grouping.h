@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/move/broadcast.h"
+#include "kernels/move/dense_input.h"
+#include "kernels/work/scratch.h"
 #include "supporting/elements.h"
 #include "supporting/family.h"
 
@@ -45,7 +47,15 @@ struct Grouping {
 /// A tensor of x's shape, group by group. Of one that is absent nothing is asked.
 class GroupedView {
  public:
-  GroupedView(const Tensor& tensor, const Grouping& groups);
+  GroupedView(const Tensor& tensor, const Grouping& groups)
+      : GroupedView(tensor, groups, nullptr) {}
+  /// An input that Take copies into the workspace where its elements lie apart.
+  GroupedView(const Tensor& tensor, const Grouping& groups, ScratchParts* parts);
+
+  /// Makes the copy, if there is to be one, before anything is loaded.
+  void Take(const Buffers& buffers) const {
+    if (dense_.copied()) dense_.Take(place_(buffers), At(buffers));
+  }
 
   std::vector<double> Load(const Buffers& buffers, int64_t row) const;
   void Store(const Buffers& buffers, int64_t row, const std::vector<double>& values) const;
@@ -60,7 +70,7 @@ class GroupedView {
   template <class Compute>
   void PutFloats(const Buffers& buffers, int64_t row, std::vector<float>* room,
                  const Compute& compute) const {
-    std::byte* const at = place_(buffers) + rows_(row) * bytes_;
+    std::byte* const at = RowAt(buffers, row);
     if (direct_) return compute(reinterpret_cast<float*>(at));
     room->resize(static_cast<size_t>(elements_.count()));
     compute(room->data());
@@ -68,6 +78,13 @@ class GroupedView {
   }
 
  private:
+  std::byte* At(const Buffers& buffers) const {
+    return dense_.copied() ? static_cast<std::byte*>(buffers.workspace) + copy_at_
+                           : place_(buffers);
+  }
+  std::byte* RowAt(const Buffers& buffers, int64_t row) const {
+    return At(buffers) + rows_(row) * bytes_;
+  }
   template <class T>
   void LoadFrom(std::byte* at, LoadRow<T> load, T* to) const {
     const int64_t count = elements_.count();
@@ -86,6 +103,8 @@ class GroupedView {
   }
 
   Place place_;
+  DenseInput dense_;
+  uint64_t copy_at_ = 0;  // in the workspace
   Offsets rows_;
   Walk elements_;
   int64_t bytes_ = 0;

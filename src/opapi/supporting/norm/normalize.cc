@@ -88,11 +88,7 @@ void CheckLayerNorm(const LayerNormParams& p, Checker& checker) {
 Plan PlanLayerNorm(const LayerNormParams& p, const Product&) {
   const bool has_moments = p.meanOutOptional.present() || p.rstdOutOptional.present();
   if (p.out.empty() && !has_moments) return Nothing();  // of any number of rows
-  const Forward forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps);
-  return {0, [=](const Buffers& buffers) -> Status {
-            forward.Run(buffers, [](const auto& own, int64_t) { return own(); });
-            return {};
-          }};
+  return MakeForward(Forward(LayersOf(p.normalizedShape, p.input), TensorsOf(p), p.eps));
 }
 
 void CheckLayerNormGradient(const LayerNormGradientParams& p, Checker& checker) {
@@ -124,7 +120,7 @@ void CheckGroupNorm(const GroupNormParams& p, Checker& checker) {
 
 Plan PlanGroupNorm(const GroupNormParams& p, const Product&) {
   const Forward forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps);
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {forward.bytes(), [=](const Buffers& buffers) -> Status {
             forward.RunThenTell(buffers);
             return {};
           }};
@@ -170,7 +166,7 @@ Plan PlanBatchNorm(const BatchNormParams& p, const Product&) {
   const Elements mean(p.runningMean, 0), variance(p.runningVar, 1);
   const bool training = p.training;
   const double momentum = p.momentum;
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {forward.bytes(), [=](const Buffers& buffers) -> Status {
             const auto n = static_cast<double>(forward.width());
             forward.Run(buffers, [&](const auto& own_moments, int64_t row) -> Moments {
               if (!training) return {mean.Get(buffers, row), variance.Get(buffers, row)};
@@ -211,7 +207,7 @@ Plan PlanBatchNormGradient(const BatchNormGradientParams& p, const Product&) {
   const double eps = p.eps;
   const Elements mean(training ? p.saveMean : p.runningMean, 0);
   const Elements scale(training ? p.saveInvstd : p.runningVar, 1);
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {backward.bytes(), [=](const Buffers& buffers) -> Status {
             backward.Run(buffers, statistics, [&](int64_t row) {
               const double own = scale.Get(buffers, row);
               return std::pair(mean.Get(buffers, row), training ? own : 1 / std::sqrt(own + eps));

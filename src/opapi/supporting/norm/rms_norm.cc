@@ -42,28 +42,43 @@ void CheckRms(const RmsTensors& of, Checker& checker) {
 /// y = x * rstd * (gamma + more)
 Plan MakeRms(const RmsTensors& of, double epsilon, double more = 0) {
   const Grouping groups = Grouping::Layers(of.x, of.gamma.rank());
-  const GroupedView x(of.x, groups), addend(of.addend, groups), y(of.y, groups),
+  ScratchParts parts;
+  const GroupedView x(of.x, groups, &parts), addend(of.addend, groups, &parts), y(of.y, groups),
       sum(of.sum, groups), copy(of.copy, groups);
   const Elements gamma(of.gamma, 1), rstd(of.rstd, 0);
   const bool adds = of.addend.present(), copies = of.copy.present();
+  const bool floats = !adds && !copies && x.floats() && y.floats();
   const int64_t rows = groups.rows, width = groups.width;
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {parts.bytes(), [=](const Buffers& buffers) -> Status {
+            x.Take(buffers);
+            addend.Take(buffers);
             std::vector<double> weights = gamma.All(buffers);
             if (more != 0) {
               for (double& weight : weights) weight += more;
             }
             const std::vector<double> zeros(weights.size());
-            ParallelRows(rows, width, [&](int64_t row) {
+            const auto scale_of = [&](int64_t row, double squares) {
+              const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + epsilon);
+              rstd.Set(buffers, row, scale);
+              return scale;
+            };
+            ParallelRowsIn<Rooms>(rows, width, [&](int64_t row, Rooms* rooms) {
+              if (floats) {
+                const float* const values = x.LoadFloats(buffers, row, &rooms->x);
+                const double scale = scale_of(row, Kernels().float_distances(values, 0, width));
+                y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
+                  const NormalRow<double> part{values, 0, scale, weights.data()};
+                  RowsOfFloats().normalize(part, zeros.data(), width, y.narrow(), to);
+                });
+                return;
+              }
               std::vector<double> values = x.Load(buffers, row);
               if (adds) {
                 const std::vector<double> more = addend.Load(buffers, row);
                 Kernels().sum.join(more.data(), width, values.data());
                 sum.Store(buffers, row, values);
               }
-              const double square =
-                  Kernels().distances(values.data(), 0, width) / static_cast<double>(width);
-              const double scale = 1 / std::sqrt(square + epsilon);
-              rstd.Set(buffers, row, scale);
+              const double scale = scale_of(row, Kernels().distances(values.data(), 0, width));
               Kernels().scale(values.data(), 0, scale, width);
               Kernels().weigh(values.data(), weights.data(), zeros.data(), width);
               y.Store(buffers, row, values);
@@ -135,7 +150,7 @@ Plan PlanRmsNormGradient(const RmsNormGradientParams& p, const Product&) {
   const BackwardTensors tensors{p.dy, p.x, p.gamma, p.dxOut, p.dgammaOut, NoTensor()};
   const Backward backward(groups, tensors, {true, true, false});
   const Elements rstd(p.rstd, 1);
-  return {0, [=](const Buffers& buffers) -> Status {
+  return {backward.bytes(), [=](const Buffers& buffers) -> Status {
             backward.Run(buffers, Statistics::kScale,
                          [&](int64_t row) { return std::pair(0.0, rstd.Get(buffers, row)); });
             return {};
