@@ -37,7 +37,7 @@ void Elements::SetRun(const Buffers& buffers, int64_t begin, const double* value
 }
 
 void Elements::SetAll(const Buffers& buffers, const std::vector<double>& values) const {
-  for (size_t i = 0; i < values.size(); ++i) Set(buffers, static_cast<int64_t>(i), values[i]);
+  SetRun(buffers, 0, values.data(), static_cast<int64_t>(values.size()));
 }
 
 std::vector<double> Elements::All(const Buffers& buffers) const {

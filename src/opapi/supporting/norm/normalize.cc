@@ -119,11 +119,7 @@ void CheckGroupNorm(const GroupNormParams& p, Checker& checker) {
 }
 
 Plan PlanGroupNorm(const GroupNormParams& p, const Product&) {
-  const Forward forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps);
-  return {forward.bytes(), [=](const Buffers& buffers) -> Status {
-            forward.RunThenTell(buffers);
-            return {};
-          }};
+  return MakeForward(Forward(Grouping::Groups(p.self, p.group), TensorsOf(p), p.eps));
 }
 
 void CheckGroupNormGradient(const GroupNormGradientParams& p, Checker& checker) {
@@ -163,22 +159,21 @@ void CheckBatchNorm(const BatchNormParams& p, Checker& checker) {
 // In training the running moments move toward those of the batch by momentum.
 Plan PlanBatchNorm(const BatchNormParams& p, const Product&) {
   const Forward forward(Grouping::Channels(p.input), TensorsOf(p), p.eps);
-  const Elements mean(p.runningMean, 0), variance(p.runningVar, 1);
-  const bool training = p.training;
-  const double momentum = p.momentum;
+  const RunningMoments running{Elements(p.runningMean, 0), Elements(p.runningVar, 1), p.momentum};
+  if (!p.training) {
+    return {forward.bytes(), [=](const Buffers& buffers) -> Status {
+              const RowMoments given(running.mean.All(buffers), running.variance.All(buffers));
+              forward.RunBy(buffers, given);
+              forward.Store(buffers, given);
+              return {};
+            }};
+  }
+  const int64_t channels = p.input.dim(1);
   return {forward.bytes(), [=](const Buffers& buffers) -> Status {
+            const RowMoments own = forward.Run(buffers);
+            forward.Store(buffers, own);
             const auto n = static_cast<double>(forward.width());
-            forward.Run(buffers, [&](const auto& own_moments, int64_t row) -> Moments {
-              if (!training) return {mean.Get(buffers, row), variance.Get(buffers, row)};
-              const Moments own = own_moments();
-              const auto move = [&](const Elements& to, double value) {
-                const double old = to.Get(buffers, row);
-                to.Set(buffers, row, old + momentum * (value - old));
-              };
-              move(mean, own.mean);
-              move(variance, own.variance * n / (n - 1));
-              return own;
-            });
+            for (int64_t c = 0; c < channels; ++c) running.Move(buffers, c, own[c], n);
             return {};
           }};
 }

@@ -36,34 +36,25 @@ void CheckDevices(const Tensor& first, const Tensor& second, const Tensor& count
   }
 }
 
-/// running += momentum * (value - running)
-void Move(const Buffers& buffers, const Elements& running, int64_t channel, double momentum,
-          double value) {
-  const double old = running.Get(buffers, channel);
-  running.Set(buffers, channel, old + momentum * (value - old));
-}
-
 /// The tensors to which moments of all devices go.
 struct Gathered {
   Gathered(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean_all,
            const Tensor& rstd_all, double moving, double epsilon)
-      : old_mean(running_mean, 0),
-        old_var(running_var, 1),
+      : running{Elements(running_mean, 0), Elements(running_var, 1), moving},
         mean(mean_all, 0),
         rstd(rstd_all, 0),
-        momentum(moving),
         eps(epsilon) {}
 
   /// With the moments of a channel's n elements.
   void Put(const Buffers& buffers, int64_t channel, const Moments& own, double n) const {
     mean.Set(buffers, channel, own.mean);
     rstd.Set(buffers, channel, 1 / std::sqrt(own.variance + eps));
-    Move(buffers, old_mean, channel, momentum, own.mean);
-    Move(buffers, old_var, channel, momentum, own.variance * n / (n - 1));
+    running.Move(buffers, channel, own, n);
   }
 
-  Elements old_mean, old_var, mean, rstd;
-  double momentum, eps;
+  RunningMoments running;
+  Elements mean, rstd;
+  double eps;
 };
 
 /// The sum of term(device).
