@@ -80,13 +80,16 @@ class KernelTask : public Task {
   const char* name() const override { return task_.name; }
   bool repeatable() const override { return task_.each_pin != nullptr; }
   void EachKept(SeeKept see, void* to) const override {
-    thread_local SeeKept t_see;
-    thread_local void* t_to;
-    t_see = see, t_to = to;
-    task_.each_pin(task_.state, [](const OpenaclnnPin* pin) {
-      t_see(t_to, {*static_cast<Allocation*>(pin->allocation),
-                   static_cast<const std::byte*>(pin->host), pin->bytes});
-    });
+    struct Seeing {
+      SeeKept see;
+      void* to;
+    } seeing = {see, to};
+    const auto each = [](void* of, const OpenaclnnPin* pin) {
+      const auto* const sees = static_cast<const Seeing*>(of);
+      sees->see(sees->to, {*static_cast<Allocation*>(pin->allocation),
+                           static_cast<const std::byte*>(pin->host), pin->bytes});
+    };
+    task_.each_pin(task_.state, each, &seeing);
   }
   std::string trace_arguments() const override {
     return task_.arguments != nullptr ? task_.arguments : "";

@@ -10,7 +10,7 @@ extern "C" {
 
 /// Changed with every change of the structs below; a library that asks for another version gets
 /// null, so that mixed installations are refused instead of crashing.
-#define OPENACLNN_RUNTIME_INTERFACE 11u
+#define OPENACLNN_RUNTIME_INTERFACE 12u
 
 /// Families of products that share one table of supported types.
 typedef enum OpenaclnnFamily {
@@ -76,15 +76,21 @@ typedef struct OpenaclnnTask {
   void (*release)(void* state);
   void* state;
   const char* arguments;  // for a trace: members of a JSON object, part of the state; or null
-  /// Calls `each` with what the state has pinned, of a task that may be run again, by one thread at
-  /// a time, until it is released: such a one can be captured. Null: it runs once.
-  void (*each_pin)(const void* state, void (*each)(const OpenaclnnPin* pin));
+  /// Calls each(to, pin) with what the state has pinned. A task that has this function may be run
+  /// again, by one thread at a time, until it is released; so it can be captured. Null: it runs once.
+  void (*each_pin)(const void* state, void (*each)(void* to, const OpenaclnnPin* pin), void* to);
 } OpenaclnnTask;
 
 /// An attribute of the single-operator interface, as far as operators have them.
 typedef struct OpenaclnnAttribute {
-  enum { OPENACLNN_BOOL, OPENACLNN_FLOAT, OPENACLNN_OTHER } type;
-  double value;  // of a bool or a float
+  enum {
+    OPENACLNN_BOOL,
+    OPENACLNN_FLOAT,
+    OPENACLNN_OTHER,
+    OPENACLNN_INTEGER,
+    OPENACLNN_CHARACTER
+  } type;
+  double value;  // 0 of another
 } OpenaclnnAttribute;
 
 /// Instruction sets that kernels are compiled for, each a superset of the one before.

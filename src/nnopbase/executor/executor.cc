@@ -392,9 +392,9 @@ Status Executor::Execute(const char* api, void* workspace, uint64_t workspace_si
       .state = queued.get(),
       .arguments = queued->arguments.empty() ? nullptr : queued->arguments.c_str(),
       .each_pin =
-          [](const void* state, void (*each)(const OpenaclnnPin*)) {
+          [](const void* state, void (*each)(void*, const OpenaclnnPin*), void* to) {
             const auto& call = *static_cast<const QueuedCall*>(state);
-            for (size_t i = 0; i < call.num_pins; ++i) each(&call.pins[i]);
+            for (size_t i = 0; i < call.num_pins; ++i) each(to, &call.pins[i]);
           },
   };
   const DeclaredAccesses declared(RacesAreWatched()

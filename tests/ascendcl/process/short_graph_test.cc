@@ -28,7 +28,7 @@ TEST_F(ShortMemoryTest, Graphs) {
       .release = [](void* state) { ++*static_cast<int**>(state)[1]; },
       .state = counts,
       .arguments = nullptr,
-      .each_pin = [](const void*, void (*)(const OpenaclnnPin*)) {}};
+      .each_pin = [](const void*, void (*)(void*, const OpenaclnnPin*), void*) {}};
   OpenaclnnMessage message = {};
   aclmdlRI model = nullptr;
   ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
