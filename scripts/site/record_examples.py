@@ -76,6 +76,8 @@ def _example(record, number: int) -> Example | None:
     given = functions.named(record, prepared)
     if pairs.any_complex(given.values()):
         return None  # the command line has no complex numbers as they are typed
+    if any(each.dtype.kind not in "fV" and each.size > _MOST for each in arrays(given.values())):
+        return None  # masks of millions of elements, which are written out
     floats = {each.name for each in record.plain("float")}
     given = {each: float(str(np.float32(v))) if each in floats else v for each, v in given.items()}
     for simple in (_short, _simple, np.asarray):
