@@ -53,14 +53,13 @@ def unfold_backward(gradient, shape, dim: int, size: int, step: int):
     """Each element's gradient is the sum over the windows that hold it."""
     total, magnitude = np.zeros(shape), np.zeros(shape)
     dim %= len(shape)
-    for window in range(gradient.shape[dim]):
-        for i in range(size):
-            place = [slice(None)] * len(shape)
-            place[dim] = window * step + i
-            of = [slice(None)] * gradient.ndim
-            of[dim], of[-1] = window, i
-            total[tuple(place)] += gradient.value[tuple(of)]
-            magnitude[tuple(place)] += np.abs(gradient.value[tuple(of)])
+    windows = gradient.shape[dim]
+    for i in range(size):
+        place = [slice(None)] * len(shape)
+        place[dim] = slice(i, i + windows * step, step)
+        terms = gradient.value[..., i]
+        total[tuple(place)] += terms
+        magnitude[tuple(place)] += np.abs(terms)
     return Bounded(total, DOUBLE, 64 * DOUBLE.unit * np.nan_to_num(magnitude))
 
 

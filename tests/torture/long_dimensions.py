@@ -41,7 +41,7 @@ SECONDS = 120  # for all calls of an operator: any more is a hang
 REFUSED = 161002
 ADDRESS = 4096  # of memory that phase 1 does not look at
 # Their tensors' lengths follow from scalars, are fixed, or are all the same.
-RIGID = {"aclnnArange", "aclnnAmpUpdateScale", "aclnnInplaceFillDiagonal"}
+RIGID = {"aclnnArange", "aclnnRange", "aclnnAmpUpdateScale", "aclnnInplaceFillDiagonal"}
 
 
 @dataclass(frozen=True)
