@@ -34,6 +34,12 @@ inline constexpr int64_t kAttentionWidth = 4096;
 /// apart. Chunks are `chunk` floats apart.
 inline constexpr int64_t kAttentionChunk = 64;
 
+/// How the elements of rows of a tile become numbers: (element + offset) * factor.
+struct AttentionScales {
+  const float *factors, *offsets;  // offsets may be null
+  bool of_rows;                    // there is one for each row, else one for each element
+};
+
 /// Rows of elements of any type, such as those of a head or of a mask.
 struct AttentionRows {
   const std::byte* from;
@@ -43,6 +49,9 @@ struct AttentionRows {
   const std::byte* const* places = nullptr;  // null, or where each row begins
   // The first rows may belong to another tensor, which has its own distance between elements.
   int64_t front_rows = 0, front_element_bytes = 0;
+  // Elements may lie in groups of so many, whose distance differs from that of elements.
+  int64_t group = 0, group_bytes = 0;
+  const AttentionScales* scales = nullptr;  // null, or for each row and element, from 0 on
 
   const std::byte* Row(int64_t row) const {
     return places == nullptr ? from + row * row_bytes : places[row];
@@ -132,15 +141,37 @@ struct AttentionHeads {
   bool floats;    // elements are of FLOAT
   LoadRow<float> load;
   StoreRow<float> store;
+  int64_t group = 0, group_step = 0;  // elements of a group, if a row lies in groups
 
   int64_t Offset(int64_t batch, int64_t head, int64_t row) const {
     return (batch * batch_step + head * head_step + row * row_step) * bytes;
   }
   AttentionRows At(const void* tensor, int64_t batch, int64_t head, int64_t row) const {
-    return {static_cast<const std::byte*>(tensor) + Offset(batch, head, row), row_step * bytes,
-            element_step * bytes, load, floats && element_step == 1};
+    AttentionRows rows = {static_cast<const std::byte*>(tensor) + Offset(batch, head, row),
+                          row_step * bytes, element_step * bytes, load,
+                          floats && element_step == 1 && group == 0};
+    rows.group = group;
+    rows.group_bytes = group_step * bytes;
+    return rows;
   }
 };
+
+/// Numbers for the rows of a tensor's heads, or for their elements. Steps are in bytes, 0 where a
+/// number is shared.
+struct AttentionNumbers {
+  bool given = false;
+  LoadRow<float> load = nullptr;
+  int64_t batch_step = 0, head_step = 0, row_step = 0, element_step = 0;
+  bool in_pages = false;  // batches and rows are blocks of the cache and their rows
+};
+
+/// How quantised rows become numbers: (element + offset) * factor.
+struct AttentionDequant {
+  AttentionNumbers factors, offsets;
+};
+
+/// The most elements of a row whose elements have factors of their own.
+inline constexpr int64_t kAttentionScaled = 512;
 
 /// A sequence of rows of q, and the keys that they may see. Row i sees keys i - before to i +
 /// after, and the keys before `prefix`. The sequence begins at first_row and first_key of its
@@ -240,6 +271,11 @@ struct Attention {
   AttentionPages cache;  // with chosen blocks: the blocks of a cache that have their keys
   AttentionFront front;
   std::vector<AttentionHeads> each_k, each_v;  // one for each batch, if batches have own tensors
+  AttentionDequant k_dequant, v_dequant;
+  AttentionNumbers q_factors;  // of rows of q: their scores are multiplied by them, too
+  float out_factor = 1;        // of all results
+  // Results are multiplied by a factor, and an offset is added; then they are rounded to INT8.
+  AttentionNumbers out_factors, out_offsets;
   bool log_sums = false;  // writes max + log(sum) as sum; -infinity for a row that sees no key
 
   // Set by PlanAttention. "Head" means a head of k in one sequence.
@@ -254,6 +290,11 @@ struct Attention {
   uint64_t scratch_bytes() const;
 };
 
+/// The addresses of factors and of offsets.
+struct AttentionScaling {
+  const void *factors = nullptr, *offsets = nullptr;
+};
+
 /// The addresses of a call's tensors. max and sum may be null. `shift` has the slopes if there are
 /// any.
 struct AttentionTensors {
@@ -264,7 +305,13 @@ struct AttentionTensors {
   const void *table = nullptr, *cache_table = nullptr;  // of pages and of the cache
   const void *front_k = nullptr, *front_v = nullptr;
   const void *const *each_k = nullptr, *const *each_v = nullptr;  // instead of k and v
+  AttentionScaling k_scaling = {}, v_scaling = {}, out_scaling = {};
+  const void* q_factors = nullptr;
 };
+
+/// The bytes of scratch for a planned call, and for others of its operands whose sequences together
+/// have as many rows and keys at most, and each as many keys as its longest one at most.
+uint64_t AttentionMostBytes(const Attention& attention);
 
 /// Completes a plan whose members before first_tile are set.
 void PlanAttention(Attention* attention);

@@ -164,6 +164,10 @@ struct KeySource {
   // The rows that precede the batch's, or null.
   const AttentionHeads* front = nullptr;
   const void* front_tensor = nullptr;
+  // How rows of so many elements become numbers, or null.
+  const AttentionDequant* dequant = nullptr;
+  AttentionScaling scaling = {};
+  int64_t width = 0;
 
   AttentionRows At(int64_t head, int64_t row) const { return heads.At(tensor, batch, head, row); }
 };
@@ -178,19 +182,25 @@ inline KeySource SourceOfKeys(const Attention& a, const AttentionTensors& t, con
   KeySource source = SourceOf(a.each_k, t.each_k, a.k, t.k, head);
   source.front = &a.front.k;
   source.front_tensor = t.front_k;
+  source.dequant = &a.k_dequant;
+  source.scaling = t.k_scaling;
+  source.width = a.width - a.rope_width;
   return source;
 }
 inline KeySource SourceOfValues(const Attention& a, const AttentionTensors& t, const Head& head) {
   KeySource source = SourceOf(a.each_v, t.each_v, a.v, t.v, head);
   source.front = &a.front.v;
   source.front_tensor = t.front_v;
+  source.dequant = &a.v_dequant;
+  source.scaling = t.v_scaling;
+  source.width = a.value_width;
   return source;
 }
 inline KeySource SourceOfRopes(const Attention& a, const AttentionTensors& t, const Head& head) {
   return SourceOf({}, nullptr, a.k_rope, t.k_rope, head);
 }
 
-/// The rows of a source's tile. They may lie in blocks of a cache.
+/// The rows of a source's tile. They may lie in blocks of a cache, and be quantised.
 class KeyRows {
  public:
   KeyRows(const Attention& attention, const KeySource& source, const AttentionTensors& tensors,
@@ -201,6 +211,11 @@ class KeyRows {
   const AttentionRows& operator*() const { return rows_; }
 
  private:
+  void FindRows(const Attention& attention, const KeySource& source,
+                const AttentionTensors& tensors, const Head& head, int64_t tile);
+  /// Loads the numbers of the tile's rows, or of their elements.
+  void LoadScales(const Attention& attention, const KeySource& source,
+                  const AttentionTensors& tensors, const Head& head, int64_t tile);
   /// Sets the places of keys [first, first + n). The sequence's first `front` keys are the source's
   /// front.
   void JoinFront(const KeySource& source, const Head& head, int64_t front, int64_t first,
@@ -208,6 +223,8 @@ class KeyRows {
 
   AttentionRows rows_;
   std::array<const std::byte*, kAttentionKeys> places_;
+  AttentionScales scales_;
+  std::array<float, kAttentionScaled> factors_, offsets_;
 };
 
 /// The elements of a row that are in q or k, not in the rope.
@@ -294,6 +311,8 @@ class RowMaker {
 
   /// Makes the row of a head of q. Its pointers are valid until the next call.
   AttentionRow Make(int64_t head, int64_t row, int64_t tile, float* scores);
+  /// The factor of a row's scores.
+  float Scale(int64_t head, int64_t row) const;
 
  private:
   void LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n);

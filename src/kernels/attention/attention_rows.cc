@@ -43,6 +43,43 @@ int64_t FirstSeen(const AttentionPages& pages, const void* table, const Head& he
 KeyRows::KeyRows(const Attention& attention, const KeySource& source,
                  const AttentionTensors& tensors, const Head& head, int64_t tile)
     : rows_(source.At(head.head, head.of.first_key)) {
+  FindRows(attention, source, tensors, head, tile);
+  if (source.dequant != nullptr && source.dequant->factors.given) {
+    LoadScales(attention, source, tensors, head, tile);
+  }
+}
+
+void KeyRows::LoadScales(const Attention& attention, const KeySource& source,
+                         const AttentionTensors& tensors, const Head& head, int64_t tile) {
+  const bool of_rows = source.dequant->factors.element_step == 0;
+  const auto load = [&](const AttentionNumbers& numbers, const void* tensor, float* to) {
+    const auto* const from = static_cast<const std::byte*>(tensor) + head.head * numbers.head_step;
+    if (!of_rows) return numbers.load(from, numbers.element_step, source.width, to);
+    const int64_t first = tile * kAttentionKeys, n = KeysOf(head.of, tile);
+    if (!numbers.in_pages) {
+      const int64_t place = head.of.first_key + first;
+      return numbers.load(from + head.of.batch * numbers.batch_step + place * numbers.row_step,
+                          numbers.row_step, n, to);
+    }
+    const AttentionPages& pages = attention.pages;
+    for (int64_t j = 0; j < n;) {
+      const int64_t key = first + j, row = key % pages.rows,
+                    count = std::min(n - j, pages.rows - row);
+      const int64_t block = pages.Block(tensors.table, head.of.batch, head.head, key);
+      numbers.load(from + block * numbers.batch_step + row * numbers.row_step, numbers.row_step,
+                   count, to + j);
+      j += count;
+    }
+  };
+  load(source.dequant->factors, source.scaling.factors, factors_.data());
+  const bool moved = source.dequant->offsets.given;
+  if (moved) load(source.dequant->offsets, source.scaling.offsets, offsets_.data());
+  scales_ = {factors_.data(), moved ? offsets_.data() : nullptr, of_rows};
+  rows_.scales = &scales_;
+}
+
+void KeyRows::FindRows(const Attention& attention, const KeySource& source,
+                       const AttentionTensors& tensors, const Head& head, int64_t tile) {
   const AttentionPages& pages = attention.pages;
   const AttentionSequence& of = head.of;
   const int64_t first = tile * kAttentionKeys, n = KeysOf(of, tile);
@@ -100,7 +137,7 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
   const Seen seen(of_, row);
   AttentionRow made = {.scores = scores,
                        .chunk = kAttentionRows * kAttentionChunk,
-                       .scale = attention_.scale,
+                       .scale = Scale(head, row),
                        .begin = std::clamp<int64_t>(seen.begin - first, 0, n),
                        .end = std::clamp<int64_t>(seen.end - first, 0, n),
                        .hides = nullptr,
@@ -144,6 +181,16 @@ AttentionRow RowMaker::Make(int64_t head, int64_t row, int64_t tile, float* scor
     made.kept = kept_.data();
   }
   return made;
+}
+
+float RowMaker::Scale(int64_t head, int64_t row) const {
+  const AttentionNumbers& numbers = attention_.q_factors;
+  if (!numbers.given) return attention_.scale;
+  float factor = 1;
+  numbers.load(static_cast<const std::byte*>(tensors_.q_factors) + of_.batch * numbers.batch_step +
+                   head * numbers.head_step + (of_.first_row + row) * numbers.row_step,
+               0, 1, &factor);
+  return attention_.scale * factor;
 }
 
 void RowMaker::LoadSlopes(int64_t head, int64_t row, int64_t first, int64_t n) {

@@ -225,13 +225,14 @@ class BlockRun {
     for (int64_t r = 0; r < block_.count(); ++r) {
       const int64_t head = block_.Head(r), row = block_.Row(r);
       const float sum = some || a_.sink.given ? Sums(a_.levels)[r] : 0;
-      const float share = shares == nullptr ? 1 : shares[r];
+      const float share = (shares == nullptr ? 1 : shares[r]) * a_.out_factor;
       if (sum == 0 || share == 0) {
         std::fill_n(result_, a_.value_width, 0.0f);
       } else {
         kernels_.divide(Partial(a_.levels) + r * kAttentionChunk, kBlockChunk, a_.value_width,
                         sum / share, result_);
       }
+      if (a_.out_factors.given) Quantise(head);
       const int64_t place = head_.of.first_row + row;
       a_.out.store(
           result_, a_.value_width,
@@ -244,6 +245,24 @@ class BlockRun {
   }
 
  private:
+  /// Rounds a result to numbers that INT8 has; NaN becomes 0.
+  void Quantise(int64_t head) {
+    const auto number = [&](const AttentionNumbers& numbers, const void* tensor, int64_t j,
+                            float otherwise) {
+      if (!numbers.given) return otherwise;
+      numbers.load(static_cast<const std::byte*>(tensor) + head * numbers.head_step +
+                       j * numbers.element_step,
+                   0, 1, &otherwise);
+      return otherwise;
+    };
+    for (int64_t j = 0; j < a_.value_width; ++j) {
+      const float factor = number(a_.out_factors, tensors_.out_scaling.factors, j, 1),
+                  offset = number(a_.out_offsets, tensors_.out_scaling.offsets, j, 0),
+                  x = result_[j] * factor + offset;
+      result_[j] = std::isnan(x) ? 0 : std::nearbyint(std::clamp(x, -128.0f, 127.0f));
+    }
+  }
+
   /// Joins each row's sink, a partial with sum 1, to the row's partial. Without tiles the sink is
   /// the only one. Returns the factors of the rows' partials.
   const float* AddSink(bool some) {
@@ -334,6 +353,23 @@ uint64_t Attention::scratch_bytes() const {
   const __int128 packed = __int128{packed_tiles} * attention::TileFloats(*this);
   return ScratchBytes((packed + bodies * attention::BodyFloats(*this)) *
                       static_cast<int>(sizeof(float)));
+}
+
+uint64_t AttentionMostBytes(const Attention& attention) {
+  Attention most = attention;
+  const __int128 floats = std::max<int64_t>(attention::TileFloats(attention), 1);
+  int64_t longest = 0;
+  for (const AttentionSequence& of : attention.sequences) {
+    longest = std::max(longest, attention::TilesOf(of));
+  }
+  // Sequences that end within a tile have one tile more than their keys need.
+  const __int128 all =
+      __int128{attention.first_tile.back() + static_cast<int64_t>(attention.sequences.size())} *
+      attention.kv_heads;
+  const __int128 passed = std::max<__int128>(attention::kPassFloats / floats, longest);
+  most.packed_tiles = static_cast<int64_t>(std::min(all, passed));
+  most.bodies = Meta()->runtime->threads();
+  return most.scratch_bytes();
 }
 
 void RunAttention(const Attention& planned, const AttentionTensors& tensors, void* scratch) {

@@ -102,12 +102,44 @@ void Multiply(const AttentionProduct& p) {
 // The elements of a row that are loaded at a time if they cannot be read in place.
 constexpr int64_t kPiece = 4 * kGemmChunk;
 
+/// Loads elements [j, j + n) of a row that lies in groups.
+inline void LoadGroups(const AttentionRows& rows, int64_t row, int64_t j, int64_t n, float* room) {
+  const std::byte* const from = rows.Row(row);
+  for (int64_t i = 0; i < n;) {
+    const int64_t at = (j + i) % rows.group, count = Least(rows.group - at, n - i);
+    rows.load(from + (j + i) / rows.group * rows.group_bytes + at * rows.element_bytes,
+              rows.element_bytes, count, room + i);
+    i += count;
+  }
+}
+
+/// Makes numbers of elements [j, j + n) of a quantised row.
+inline void Dequantise(const AttentionScales& scales, int64_t row, int64_t j, int64_t n,
+                       float* room) {
+  const float* const factors = scales.factors + (scales.of_rows ? row : j);
+  const float* const offsets =
+      scales.offsets == nullptr ? nullptr : scales.offsets + (scales.of_rows ? row : j);
+  ForLanes(n, [&](int64_t i, auto lanes) {
+    const auto number = [&](const float* from) __attribute__((always_inline)) {
+      return scales.of_rows ? F32x16::Broadcast(*from) : lanes.Load(from + i);
+    };
+    F32x16 x = lanes.Load(room + i);
+    if (offsets != nullptr) x = x + number(offsets);
+    lanes.Store(x * number(factors), room + i);
+  });
+}
+
 /// Elements [j, j + n) of a row as floats, in place or copied to `room`; n is at most kPiece.
 inline const float* Piece(const AttentionRows& rows, int64_t row, int64_t j, int64_t n,
                           float* room) {
   if (rows.plain) return rows.Floats(row) + j;
-  const int64_t step = rows.ElementBytes(row);
-  rows.load(rows.Row(row) + j * step, step, n, room);
+  if (rows.group != 0) {
+    LoadGroups(rows, row, j, n, room);
+  } else {
+    const int64_t step = rows.ElementBytes(row);
+    rows.load(rows.Row(row) + j * step, step, n, room);
+  }
+  if (rows.scales != nullptr) Dequantise(*rows.scales, row, j, n, room);
   return room;
 }
 

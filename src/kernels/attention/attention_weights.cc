@@ -99,8 +99,9 @@ class RowsRun {
     const AttentionRows rows =
         QueryRows(a_.indexer.weights, tensors_.head_weights, head_, of_query, row);
     rows.load(rows.from, rows.element_bytes, 1, &weight);
+    const float factor = maker_.Scale(of_query, row);
     for (int64_t j = 0; j < n; ++j) {
-      const float score = scores[j / kAttentionChunk * kBlockChunk + j % kAttentionChunk];
+      const float score = factor * scores[j / kAttentionChunk * kBlockChunk + j % kAttentionChunk];
       to[j] += weight * (score < 0 ? 0 : score);  // NaN stays
     }
   }
