@@ -34,6 +34,16 @@ Heads HeadsOf(const Tensor& tensor, std::string_view letters, int64_t heads) {
   return {tensor, letters, WidthOf(tensor, letters, heads)};
 }
 
+/// Keys or values of a cache in blocks: (block, row, elements of all heads), (block, head, row,
+/// element), or (block, head, group, row, element of the group).
+Heads CachedOf(const Tensor& tensor, int64_t heads) {
+  if (tensor.rank() < 5) return HeadsOf(tensor, tensor.rank() == 3 ? "BSH" : "BNSD", heads);
+  Heads cached(tensor, "BNGSD", WrappingProduct(tensor.dim(2), tensor.dim(4)));
+  cached.lie.group = tensor.dim(4);
+  cached.lie.group_step = tensor.tensor().strides[2];
+  return cached;
+}
+
 /// Masks of three dimensions, and of two where q has one row, begin with the batch and are the same
 /// for all heads.
 ScoreView MaskOf(const Tensor& mask, const Heads& q) {
@@ -57,6 +67,7 @@ InferCall::InferCall(const InferArguments& arguments)
       layout(InferLayoutOf(of.layout)),
       served(of.served == 0 ? of.heads : of.served),
       paged(IsGiven(of.table)),
+      grouped(paged && of.key.rank() == 5),
       roped(of.q_rope.present()),
       listed(of.keys != nullptr),
       fronted(of.k_front.present()),
@@ -65,13 +76,15 @@ InferCall::InferCall(const InferArguments& arguments)
       k_lengths(of.key_counts.values()),
       mode(of.mode) {
   const std::string_view letters = layout.operands;
-  const std::string_view cached = !paged ? letters : of.key.rank() == 3 ? "BSH" : "BNSD";
+  const auto keys = [&](const Tensor& tensor) {
+    return paged ? CachedOf(tensor, served) : HeadsOf(tensor, letters, served);
+  };
   q = HeadsOf(of.query, letters, of.heads);
-  k = HeadsOf(of.key, cached, served);
-  v = HeadsOf(of.value, cached, served);
+  k = keys(of.key);
+  v = keys(of.value);
   if (roped) {
     q_rope = HeadsOf(of.q_rope, letters, of.heads);
-    k_rope = HeadsOf(of.k_rope, cached, served);
+    k_rope = keys(of.k_rope);
   }
   for (size_t i = 0; listed && i < of.keys->size; ++i) {
     each_k.push_back(HeadsOf((*of.keys)[i], letters, served));

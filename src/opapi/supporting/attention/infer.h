@@ -23,6 +23,21 @@ struct InferLayout {
 /// The layout that inputLayout names.
 const InferLayout& InferLayoutOf(const char* name);
 
+/// Factors and offsets of quantised operands and of a quantised result. All are optional.
+struct InferScales {
+  // If query, key and value are INT8: factors of q k^T, of the weights before their product with
+  // value, and of that product.
+  const Tensor &scores = NoTensor(), &weights = NoTensor(), &values = NoTensor();
+  const Tensor &out = NoTensor(), &out_offset = NoTensor();
+  // Those of key, and behind them of value, if these are INT8 and the query is not.
+  const Tensor &both = NoTensor(), &both_offset = NoTensor();
+  int64_t both_mode = 0;
+  const Tensor &k = NoTensor(), &k_offset = NoTensor(), &v = NoTensor(), &v_offset = NoTensor();
+  int64_t k_mode = 0, v_mode = 0;
+  const Tensor& q = NoTensor();  // of rows of query
+  int64_t q_mode = 0;
+};
+
 /// The arguments of an operator of inference. Optional ones are absent by default.
 struct InferArguments {
   const Tensor &query, &key, &value;
@@ -42,6 +57,7 @@ struct InferArguments {
   // How many rows and keys lie after those that count. Without these tensors, all others do.
   const Tensor &q_padding = NoTensor(), &k_padding = NoTensor();
   const Tensor& sink = NoTensor();
+  InferScales scales = {};
 };
 
 /// A call whose ranks are checked.
@@ -72,7 +88,7 @@ struct InferCall {
   InferArguments of;
   const InferLayout& layout;
   int64_t served;  // heads of key and value
-  bool paged, roped, listed, fronted;
+  bool paged, grouped, roped, listed, fronted;
   Heads q, k, v, q_rope, k_rope;      // k, v and k_rope of the cache, if it is paged
   std::vector<Heads> each_k, each_v;  // of each batch, if they are listed
   Heads front_k, front_v;
