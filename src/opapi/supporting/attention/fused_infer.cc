@@ -51,7 +51,23 @@ InferArguments ArgumentsOf(const FusedInferParams& p) {
           .front_counts = p.actualSharedPrefixLenOptional,
           .q_padding = p.queryPaddingSizeOptional,
           .k_padding = p.kvPaddingSizeOptional,
-          .sink = p.learnableSinkOptional};
+          .sink = p.learnableSinkOptional,
+          .scales = {.scores = p.deqScale1Optional,
+                     .weights = p.quantScale1Optional,
+                     .values = p.deqScale2Optional,
+                     .out = p.quantScale2Optional,
+                     .out_offset = p.quantOffset2Optional,
+                     .both = p.antiquantScaleOptional,
+                     .both_offset = p.antiquantOffsetOptional,
+                     .both_mode = p.antiquantMode,
+                     .k = p.keyAntiquantScaleOptional,
+                     .k_offset = p.keyAntiquantOffsetOptional,
+                     .v = p.valueAntiquantScaleOptional,
+                     .v_offset = p.valueAntiquantOffsetOptional,
+                     .k_mode = p.keyAntiquantMode,
+                     .v_mode = p.valueAntiquantMode,
+                     .q = p.dequantScaleQueryOptional,
+                     .q_mode = p.queryQuantMode}};
 }
 
 InferArguments ArgumentsOf(const PromptAttentionParams& p) {
@@ -69,7 +85,12 @@ InferArguments ArgumentsOf(const PromptAttentionParams& p) {
           .after = p.nextTokens,
           .mode = p.sparseMode,
           .layout = p.inputLayout,
-          .out = p.attentionOut};
+          .out = p.attentionOut,
+          .scales = {.scores = p.deqScale1,
+                     .weights = p.quantScale1,
+                     .values = p.deqScale2,
+                     .out = p.quantScale2,
+                     .out_offset = p.quantOffset2}};
 }
 
 /// The arguments of a call with one row of a query. Only the mask hides keys.
@@ -90,7 +111,14 @@ InferArguments ArgumentsOf(const IncrementalAttentionParams& p) {
           .out = p.attentionOut,
           .keys = Several(p.key),
           .values = Several(p.value),
-          .k_padding = p.kvPaddingSize};
+          .k_padding = p.kvPaddingSize,
+          .scales = {.scores = p.dequantScale1,
+                     .weights = p.quantScale1,
+                     .values = p.dequantScale2,
+                     .out = p.quantScale2,
+                     .out_offset = p.quantOffset2,
+                     .both = p.antiquantScale,
+                     .both_offset = p.antiquantOffset}};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "supporting/attention/infer_keys.h"
+#include "supporting/attention/infer_scales.h"
 #include "supporting/attention/left_padding.h"
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/sequences.h"
@@ -11,6 +12,19 @@ namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kMostBatches = 65536;  // of the pages
+
+/// Checks that the groups of a cache are of 32 bytes.
+void CheckGroups(const InferCall& call, Checker& checker) {
+  const InferArguments& of = call.of;
+  for (const Tensor* cache : {&of.key, &of.value, &of.k_rope}) {
+    if (!cache->present()) continue;
+    const int64_t group = 32 / BytesOf(*cache);
+    checker.That(cache->dim(4) == group, [&] {
+      return Concat(cache->name(), " shape is ", ShapeText(*cache), ", expected groups of ", group,
+                    " elements, which are 32 bytes");
+    });
+  }
+}
 
 void CheckShapes(const InferCall& call, Checker& checker) {
   const InferArguments& of = call.of;
@@ -34,6 +48,7 @@ void CheckShapes(const InferCall& call, Checker& checker) {
                  return Concat("value shape is ", ShapeText(of.value), ", expected that of key, ",
                                ShapeText(of.key), ", but for a width of heads that may be less");
                });
+  if (call.grouped) CheckGroups(call, checker);
   if (!call.roped) return;
   const auto matches = [](const Heads& rope, const Heads& own) {
     return rope.batches == own.batches && rope.heads == own.heads && rope.rows == own.rows;
@@ -139,6 +154,7 @@ void InferCall::Check(Checker& checker) const {
   if (listed) CheckKeyList(*this, checker);
   if (fronted) CheckFront(*this, checker);
   CheckPadding(*this, checker);
+  if (checker.ok()) CheckScales(*this, checker);
   if (of.sink.present()) CheckSink(*this, checker);
   if (checker.ok()) CheckLists(*this, checker);
   if (checker.ok()) CheckScores(*this, checker);

@@ -6,6 +6,7 @@
 
 #include "kernels/attention/attention.h"
 #include "supporting/attention/infer.h"
+#include "supporting/attention/infer_scales.h"
 #include "supporting/attention/left_padding.h"
 
 namespace openaclnn::supporting {
@@ -29,31 +30,31 @@ void CheckSettings(const InferArguments& of, Checker& checker) {
   if (!checker.ok()) return;
   const auto rank = static_cast<uint32_t>(InferLayoutOf(of.layout).operands.size());
   const bool paged = IsGiven(of.table);
-  // Where a table names blocks, key and value are caches of (block, row, elements of all heads) or
-  // (block, head, row, element).
+  // Where a table names blocks, key and value are caches of (block, row, elements of all heads),
+  // (block, head, row, element) or (block, head, group, row, element of the group).
   checker.Rank(of.query, rank);
   if (paged) {
-    checker.RankBetween(of.key, 3, 4).Rank(of.value, of.key.rank());
+    checker.RankBetween(of.key, 3, 5).Rank(of.value, of.key.rank());
   } else {
     checker.Rank(of.key, rank).Rank(of.value, rank);
   }
-  checker.SameDtype(of.key, of.query).SameDtype(of.value, of.query);
+  CheckScaledTypes(of, checker);
   for (size_t i = 1; of.keys != nullptr && i < of.keys->size; ++i) {
     for (const Tensor* member : {&(*of.keys)[i], &(*of.values)[i]}) {
-      checker.Rank(*member, of.key.rank()).SameDtype(*member, of.query);
+      checker.Rank(*member, of.key.rank()).SameDtype(*member, of.key);
     }
   }
   if (of.k_front.present() && of.v_front.present()) {
     checker.Rank(of.k_front, rank).Rank(of.v_front, rank);
-    checker.SameDtype(of.k_front, of.query).SameDtype(of.v_front, of.query);
+    checker.SameDtype(of.k_front, of.key).SameDtype(of.v_front, of.key);
   }
   if (of.sink.present()) checker.Rank(of.sink, 1);
   if (of.q_rope.present()) {
     checker.Rank(of.q_rope, rank).Rank(of.k_rope, of.key.rank());
-    checker.SameDtype(of.q_rope, of.query).SameDtype(of.k_rope, of.query);
+    // The ropes of INT8 operands are of the result's type.
+    const Tensor& like = of.query.dtype() == ACL_INT8 ? of.out : of.query;
+    checker.SameDtype(of.q_rope, like).SameDtype(of.k_rope, like);
   }
-  CheckType(of.query, checker);
-  checker.SameDtype(of.out, of.query);
 }
 
 /// Fills an output of sums that are not wanted with zeros.
@@ -95,8 +96,10 @@ void CheckOthersAbsent(const Params& p, const InferArguments& of, Checker& check
   const Tensor* const taken[] = {&of.shift,     &of.mask,      &of.table,   &of.q_rope,
                                  &of.k_rope,    &of.sums,      &of.k_front, &of.v_front,
                                  &of.q_padding, &of.k_padding, &of.sink};
+  const std::vector<const Tensor*> scales = TensorsOf(of.scales);
   for (const Tensor& tensor : p.tensors) {
-    const bool fine = std::find(std::begin(taken), std::end(taken), &tensor) != std::end(taken);
+    const bool fine = std::find(std::begin(taken), std::end(taken), &tensor) != std::end(taken) ||
+                      std::find(scales.begin(), scales.end(), &tensor) != scales.end();
     checker.That(!tensor.optional || fine || !tensor.present(), [&] {
       return Concat(tensor.name(), " value is a tensor, expected null: it is not supported");
     });
@@ -133,6 +136,7 @@ struct InferTask {
   explicit InferTask(const InferCall& call)
       : plan(call.Plan()),
         padding(call),
+        scaling(call, &plan),
         q(call.q.place),
         k(call.k.place),
         v(call.v.place),
@@ -178,6 +182,7 @@ struct InferTask {
 
   Status Run(const Buffers& buffers) const {
     AttentionTensors tensors = At(buffers);
+    scaling.Set(buffers, &tensors);
     std::vector<const void*> ks, vs;
     for (const Place& each : each_k) ks.push_back(each(buffers));
     for (const Place& each : each_v) vs.push_back(each(buffers));
@@ -188,21 +193,25 @@ struct InferTask {
       if (!found.ok()) return found;
       tensors.table = entries;
     }
-    if (!padding.given()) {
+    if (!padding.given() && !scaling.of_products()) {
       RunAttention(plan, tensors, buffers.workspace);
       return {};
     }
-    // The plan has room for all rows of the query before and behind those that count.
-    Attention moved = plan;
-    Status found = padding.Place(buffers, &moved.sequences);
-    if (!found.ok()) return found;
-    PlanAttention(&moved);
-    RunAttention(moved, tensors, buffers.workspace);
+    Attention changed = plan;
+    scaling.Scale(buffers, &changed);
+    if (padding.given()) {
+      // The plan has room for all rows of the query before and behind those that count.
+      Status found = padding.Place(buffers, &changed.sequences);
+      if (!found.ok()) return found;
+      PlanAttention(&changed);
+    }
+    RunAttention(changed, tensors, buffers.workspace);
     return {};
   }
 
   Attention plan;
   LeftPadding padding;
+  InferScaling scaling;
   Place q, k, v, q_rope, k_rope, front_k, front_v, mask, shift, sink, table, out, sums;
   std::vector<Place> each_k, each_v;
   bool roped;
