@@ -170,6 +170,7 @@ FIELDS = {
     **{use: Field("a list of tensors", _list(_IDENTIFIER)) for use in USES},
     "uses": Field('a table of "condition ? use : use"', _table(_text(r"[^?:]+(\?[^?:]+:[^?:]+)+"))),
     "asked": Field("a name", _text(_IDENTIFIER)),
+    "most": Field("true", lambda value: value is True),
     "about": Field("a table of texts", _table(_text())),
     "modes": Field("a table of lists, of strings or of numbers", _table(_modes)),
     "page": Field("the vendor's page and its version", _text()),

@@ -324,11 +324,27 @@ def collect(operator, tagged):
     return "\n".join([*lines, *checks, "    return params;"])
 
 
+def most(operator, more):
+    """The entry that tells the workspace for any lengths of sequences, if there is one."""
+    if "most" not in operator.record:
+        return ""
+    head = f"aclnnStatus {operator.api}GetMaxWorkspaceSize("
+    declared = [f"{each.c_type} {each.name}" for each in operator.parameters]
+    names = [*(each.name for each in operator.parameters), "workspaceSize", "executor"]
+    call = filled(f"  return {operator.api}GetWorkspaceSize(", names, ");", "      ")
+    return f"""\
+{filled(head, [*declared, *more], ") {")}
+  const AnyLengths any;
+{call}
+}}
+"""
+
+
 def entry(operator, tagged):
     more = ["uint64_t* workspaceSize", "aclOpExecutor** executor"]
     head = f"aclnnStatus {operator.api}GetWorkspaceSize("
     signature = filled(head, [*used(operator), *more], ") {")
-    return f"""\
+    return most(operator, more) + f"""\
 {signature}
   return PlanRow(k{operator.name}, workspaceSize, executor, [&]() -> std::unique_ptr<Params> {{
 {collect(operator, tagged)}
@@ -396,9 +412,10 @@ def abi_rows(topics):
     for operator in (each for topic in topics for each in topic.operators):
         names = [f'"{each.name}{"?" if each.optional else ""}"'
                  for each in operator.parameters if each.is_handle]
-        function = f"{operator.api}GetWorkspaceSize"
-        head = f'  AddPhase1(live, "{function}", {function}, {{'
-        lines.append(filled(head, names, "}, &rows);", "            ") + "\n")
+        for which in ("Get", "GetMax") if "most" in operator.record else ("Get",):
+            function = f"{operator.api}{which}WorkspaceSize"
+            head = f'  AddPhase1(live, "{function}", {function}, {{'
+            lines.append(filled(head, names, "}, &rows);", "            ") + "\n")
     return (
         f"{LICENCE}// The tables of handle_rows.h for the supporting operators.\n{MADE}\n"
         '#include "abi/handle_rows.h"\n#include "abi/phase1_rows.h"\n'

@@ -182,7 +182,24 @@ def functions(topic, operator):
             [*declared, "uint64_t* workspaceSize", "aclOpExecutor** executor"],
         ),
         phase2=declaration(operator.api, [*phase2, "aclrtStream stream"]),
+    ) + most(operator, declared)
+
+
+def most(operator, declared):
+    """The function that tells the workspace for any lengths, if there is one."""
+    if "most" not in operator.record:
+        return ""
+    said = declaration(
+        f"{operator.api}GetMaxWorkspaceSize",
+        [*declared, "uint64_t* workspaceSize", "aclOpExecutor** executor"],
     )
+    return f"""
+/**
+ * Plans a call as {operator.api}GetWorkspaceSize does. workspaceSize is enough for every call that
+ * differs only in the lengths of sequences.
+ */
+{said}
+"""
 
 
 def _page(header, title, declarations=""):

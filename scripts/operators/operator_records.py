@@ -47,6 +47,8 @@ A file has a [domain] of its topic and an [[operator]] for each operator:
                 check_records.USES, or read: an output that is left as it was
     asked       the parameter whose flags say, in their order, which outputs are written; the others
                 are left alone
+    most        true: aclnn<name>GetMaxWorkspaceSize too, which tells the workspace for any lengths of
+                sequences that the operands have room for
     copied      inputs that are read only for the output to hold the same
     updated     outputs of which what was there is read
     written     outputs named …Ref of which it is not; of those one field must tell

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/attention/attention.h"
+#include "supporting/attention/any_lengths.h"
 #include "supporting/attention/infer.h"
 #include "supporting/attention/infer_scales.h"
 #include "supporting/attention/left_padding.h"
@@ -220,6 +221,25 @@ struct InferTask {
 
 }  // namespace
 
+namespace {
+
+/// The workspace for any lengths: as if one sequence had all rows and keys.
+uint64_t MostBytes(const InferArguments& of) {
+  InferCall call(of);
+  const auto batches = static_cast<size_t>(call.batches());
+  const std::vector<int64_t> rows(batches, call.q.rows),
+      keys(batches, call.paged ? WrappingProduct(of.table.dim(1), call.k.rows) : call.k.rows);
+  call.q_lengths = {};
+  call.k_lengths = {};
+  if (call.layout.packed()) call.q_lengths = rows;
+  if (call.layout.packed() || call.paged) call.k_lengths = keys;
+  Attention plan = call.Plan();
+  PlanAttention(&plan);
+  return AttentionMostBytes(plan);
+}
+
+}  // namespace
+
 Plan PlanInfer(const InferArguments& of) {
   std::function<void(const Buffers&)> clear = [](const Buffers&) {};
   if (of.sums.present() && !of.wants_sums) clear = ZerosOf(of.sums);
@@ -230,7 +250,8 @@ Plan PlanInfer(const InferArguments& of) {
             }};
   }
   InferTask task{InferCall(of)};
-  const uint64_t bytes = task.plan.scratch_bytes();
+  uint64_t bytes = task.plan.scratch_bytes();
+  if (AnyLengths::asked()) bytes = std::max(bytes, MostBytes(of));
   return {bytes, [=, task = std::move(task)](const Buffers& buffers) -> Status {
             clear(buffers);
             return task.Run(buffers);
