@@ -20,6 +20,12 @@ SAID = {
     "BatchNorm": "the statistics that training alone writes",
     "EmbeddingBag": "what only some modes write",
     "CtcLoss": "how many times and labels have room",
+    **dict.fromkeys(
+        [f"FusedInferAttentionScore{version}" for version in ("", "V2", "V3", "V4", "V5")]
+        + [f"PromptFlashAttention{version}" for version in ("V2", "V3")]
+        + [f"IncreFlashAttention{version}" for version in ("V2", "V3", "V4")],
+        "whether a result is INT8",
+    ),
 }
 
 

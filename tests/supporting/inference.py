@@ -5,18 +5,31 @@ import numpy as np
 
 from bounded import Bounded
 from attentions import _weights, hidden_by
+from scaled import Scales, halves, quantised
 
 
 def infer_attention(
     q, k, v, shift, mask, row_counts, key_counts, table, scale, before, after, heads, layout,
-    served, mode, asked, row_padding=None, key_padding=None, front_k=None, front_v=None,
-    front_count=None, q_rope=None, k_rope=None, sink=None,
+    served, mode, asked, row_padding=None, key_padding=None, of_scores=None, of_weights=None,
+    of_values=None, of_out=None, out_offset=None, both=None, both_offset=None, both_mode=0,
+    front_k=None, front_v=None, front_count=None, k_scale=None, k_offset=None, v_scale=None,
+    v_offset=None, k_mode=0, v_mode=0, q_rope=None, k_rope=None, sink=None, q_scale=None,
 ):  # fmt: skip
     letters, result = (layout.split("_") * 2)[:2]
     packed, served = "T" in letters, served or heads
     cached = letters if table is None else "BSH" if k[0].ndim == 3 else "BNSD"
+    if q_scale is not None:  # of all products, each with one number of keys and of values
+        of_scores, of_weights, k_scale, v_scale = k_scale, v_scale, None, None
+        q_scale = _by_row(q_scale, letters)
+    elif k_scale is None:
+        (k_scale, v_scale), (k_offset, v_offset), k_mode, v_mode = (
+            halves(both), halves(both_offset), both_mode, both_mode)  # fmt: skip
     q, k, v = _heads(q, letters, heads), *_lists((k, v), cached, served)
-    front_k, front_v = _fronts((front_k, front_v), front_count, letters, served)
+    scale_k, scale_v = (
+        Scales(*each, served, table) for each in ((k_scale, k_offset, k_mode), (v_scale, v_offset, v_mode))
+    )
+    scale = scale if of_scores is None else scale * of_scores.reshape(())
+    front_k, front_v = _fronts((front_k, front_v), front_count, letters, served, (scale_k, scale_v))
     if q_rope is not None:
         q = _joined(q, _heads(q_rope, letters, heads), -1)
         k = [_joined(k[0], _heads(k_rope, cached, served), -1)]
@@ -34,65 +47,103 @@ def infer_attention(
         own = k[b if len(k) > 1 else 0]
         keys = _part(key_counts, b, own.shape[2], packed and table is None, key_padding)
         of_q = 0 if packed else b
-        if table is None:
-            from_k, from_v = (each[b][0] if len(each) > 1 else each[0][of_q] for each in (k, v))
-            from_k, from_v = from_k[:, keys], from_v[:, keys]
-        else:
-            from_k, from_v = (_listed(each[0], table[b], keys.stop) for each in (k, v))
+        first = keys.start if table is None else 0
+        from_k, from_v = (
+            of(_keys_of(each, b, of_q, table, keys), b, first) for of, each in ((scale_k, k), (scale_v, v))
+        )
         if front_k is not None:
             from_k, from_v = _joined(front_k, from_k, 1), _joined(front_v, from_v, 1)
             keys = slice(0, from_k.shape[1])
-        n, m = rows.stop - rows.start, keys.stop - keys.start
-        if not n or not m:
+        if rows.stop == rows.start or keys.stop == keys.start:
             continue
         padded = row_padding is not None or key_padding is not None
-        sees_all = mode == 0 and (mask is None or q.shape[2] == 1 or padded)
-        hidden = hidden_by(1 if sees_all else mode, n, m, before, after)[np.newaxis]
-        if mask is not None:
-            hidden = hidden | (_of(mask, b)[:, rows, keys] != 0)
+        hidden = _hidden(mask, b, rows, keys, mode, before, after, q.shape[2] == 1 or padded)
         moved = None if shift is None else _of(shift, b)[:, rows, keys]
-        group = heads // served
-        of = q[of_q][:, rows]
-        weights, top, total = _weights(
-            of[None], np.repeat(from_k, group, 0)[None], hidden[None], scale, 0, 0, 1,
-            None if moved is None else moved[None], sink,
-        )  # fmt: skip
-        found = np.matmul(weights, np.repeat(from_v, group, 0)[None])[0]
+        by_row = scale if q_scale is None else scale * q_scale[of_q][:, rows][None]
+        found, logs = _attended(
+            q[of_q][:, rows], from_k, from_v, hidden, by_row, moved, sink, (of_weights, of_values)
+        )
         out[0, of_q][:, rows], out[1, of_q][:, rows] = found.value, found.error
-        none = total.value == 0
-        logs = top + np.log(np.where(none, 1.0, total))
-        sums[0, of_q][:, rows] = np.where(none, -np.inf, logs.value)[0]
-        sums[1, of_q][:, rows] = np.where(none, 0, logs.error)[0]
+        sums[0, of_q][:, rows], sums[1, of_q][:, rows] = logs
     out, sums = Bounded(out[0], q.format, out[1]), Bounded(sums[0], q.format, sums[1])
+    out = quantised(out, of_out, out_offset)
     return _laid(out, result), _laid(sums, "TND" if packed else "BNSD") if asked else None
 
 
+def _hidden(mask, batch: int, rows: slice, keys: slice, mode: int, before: int, after: int, open_: bool):
+    """Mode 0 hides by tokens where a mask is given and the window is not open."""
+    sees_all = mode == 0 and (mask is None or open_)
+    n, m = rows.stop - rows.start, keys.stop - keys.start
+    hidden = hidden_by(1 if sees_all else mode, n, m, before, after)[np.newaxis]
+    return hidden if mask is None else hidden | (_of(mask, batch)[:, rows, keys] != 0)
+
+
+def _keys_of(tensors, batch: int, of_query: int, table, keys: slice):
+    """Of a batch: (head, key, element)."""
+    if table is not None:
+        return _listed(tensors[0], table[batch], keys.stop)
+    return (tensors[batch][0] if len(tensors) > 1 else tensors[0][of_query])[:, keys]
+
+
+def _attended(q, k, v, hidden, scale, shift, sink, factors):
+    """The result of some rows, and the values and errors of the logarithms of their sums."""
+    group = q.shape[0] // k.shape[0]
+    weights, top, total = _weights(
+        q[None], np.repeat(k, group, 0)[None], hidden[None], scale, 0, 0, 1,
+        None if shift is None else shift[None], sink,
+    )  # fmt: skip
+    found = np.matmul(weights, np.repeat(v, group, 0)[None])[0]
+    for factor in factors:
+        found = found if factor is None else found * factor.reshape(())
+    none = total.value == 0
+    logs = top + np.log(np.where(none, 1.0, total))
+    return found, (np.where(none, -np.inf, logs.value)[0], np.where(none, 0, logs.error)[0])
+
+
 def prompt_attention(
-    q, k, v, shift, mask, rows, keys, scale, before, after, heads, layout, served, mode
-):
+    q, k, v, shift, mask, rows, keys, scale, before, after, heads, layout, served, mode, of_scores,
+    of_weights, of_values, of_out, out_offset,
+):  # fmt: skip
     return infer_attention(q, [k], [v], shift, mask, rows, keys, None, scale, before, after, heads,
-                           layout, served, mode, False)[0]  # fmt: skip
+                           layout, served, mode, False, None, None, of_scores, of_weights, of_values,
+                           of_out, out_offset)[0]  # fmt: skip
 
 
-def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served, padding=None):
+def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served, of_out, out_offset,
+                          both, both_offset, padding=None):  # fmt: skip
     """Of one row."""
     return infer_attention(q, k, v, shift, mask, None, keys, table, scale, 0, 0, heads, layout,
-                           served, 1, False, None, padding)[0]  # fmt: skip
+                           served, 1, False, None, padding, None, None, None, of_out, out_offset,
+                           both, both_offset)[0]  # fmt: skip
 
 
-def incremental_dense_attention(q, k, v, shift, mask, keys, scale, heads, layout, served):
+def incremental_dense_attention(q, k, v, shift, mask, keys, scale, heads, layout, served, of_out=None,
+                                out_offset=None):  # fmt: skip
     """Of one row, without a cache in blocks."""
-    return incremental_attention(q, k, v, shift, mask, keys, None, scale, heads, layout, served)
+    return incremental_attention(q, k, v, shift, mask, keys, None, scale, heads, layout, served,
+                                 of_out, out_offset, None, None)  # fmt: skip
 
 
 def _heads(x, letters: str, count: int):
     """As (batch, head, row, element)."""
+    if x.ndim == 5:  # a cache in groups
+        x = np.transpose(x, (0, 1, 3, 2, 4))
+        return x.reshape((*x.shape[:3], x.shape[3] * x.shape[4]))
     if "H" in letters:
         x = x.reshape((*x.shape[:2], count, x.shape[2] // count))
         letters = letters.replace("H", "ND")
     if "B" not in letters:
         x, letters = x.reshape((1, *x.shape)), "B" + letters.replace("T", "S")
     return np.transpose(x, tuple(letters.index(each) for each in "BNSD"))
+
+
+def _by_row(numbers, letters: str):
+    """As (batch, head, row, 1), of letters without the elements of heads."""
+    letters = letters.replace("H", "N").replace("D", "").replace("T", "S")
+    if "B" not in letters:
+        numbers, letters = numbers.reshape((1, *numbers.shape)), "B" + letters
+    return np.transpose(numbers, tuple(letters.index(each) for each in "BNS")).reshape(
+        (*(numbers.shape[letters.index(each)] for each in "BNS"), 1))  # fmt: skip
 
 
 def _laid(x, letters: str):
@@ -110,12 +161,13 @@ def _lists(lists, letters: str, count: int):
     return [[_heads(each, letters, count) for each in members] for members in lists]
 
 
-def _fronts(tensors, counts, letters: str, served: int):
+def _fronts(tensors, counts, letters: str, served: int, scales):
     """The first rows of one batch as (head, row, element), or nothing."""
     if tensors[0] is None:
         return tensors
     heads = [_heads(each, letters, served)[0] for each in tensors]
-    return [each[:, : counts[0] if counts else each.shape[1]] for each in heads]
+    rows = [each[:, : counts[0] if counts else each.shape[1]] for each in heads]
+    return [of(each, 0, 0) for of, each in zip(scales, rows, strict=True)]
 
 
 def _joined(a, b, axis: int):

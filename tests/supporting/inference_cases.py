@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of attention of inference: layouts, lengths, caches in blocks, ropes, masks."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cases import Case, Draw
 from network_cases import BYTES, _laid
 from records import REALS
+from scaled_cases import Sizes, numbers, result_type, rows_without_keys, scaling, whole_numbers
 
 from openaclnn.dtypes import BFLOAT16
 
@@ -23,19 +26,25 @@ _EXTRAS = {
 def infer_attention(d: Draw) -> Case:
     extra = _extra(d)
     newer = any(each.name == "queryRopeOptional" for each in d.record.parameters)
-    more = () if extra in ("list", "padding", "front") or not newer else _MORE_LAYOUTS
+    scaled = scaling(d, extra)
+    more = () if extra in ("list", "padding", "front") or not newer or scaled else _MORE_LAYOUTS
     layout = d.one(("TND", "NTD_TND") if extra == "sink" else _LAYOUTS + more, walk="BNSD")
-    return _case(d, layout, d.whole(1, 6, walk=512), extra)
+    return _case(d, layout, d.whole(1 + (scaled == "all"), 6, walk=512), extra, scaled)
 
 
 def fused_attention(d: Draw) -> Case:
     """By the names of the first version."""
-    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), _extra(d)))
+    extra = _extra(d)
+    scaled = scaling(d, extra)
+    rows = d.whole(1 + (scaled == "all"), 6, walk=512)
+    return _renamed(d, _case(d, d.one(_LAYOUTS), rows, extra, scaled))
 
 
 def prompt_attention(d: Draw) -> Case:
     """All operands, by the names that the operator has for some of them."""
-    return _renamed(d, _case(d, d.one(_LAYOUTS), d.whole(1, 6, walk=512), ""))
+    scaled = scaling(d, "")
+    rows = d.whole(1 + (scaled == "all"), 6, walk=512)
+    return _renamed(d, _case(d, d.one(_LAYOUTS), rows, "", scaled))
 
 
 def _extra(d: Draw) -> str:
@@ -48,7 +57,8 @@ def incremental_attention(d: Draw) -> Case:
     """Of one row; its lengths are those of keys."""
     names = {each.name for each in d.record.parameters}
     extras = [extra for extra, name in (("table", "blocktable"), ("padding", "kvPaddingSize")) if name in names]
-    case = _case(d, d.one(_LAYOUTS[:3]), 1, d.one(("", "list", *extras), walk=""))
+    extra = d.one(("", "list", *extras), walk="")
+    case = _case(d, d.one(_LAYOUTS[:3]), 1, extra, scaling(d, extra))
     case.arguments["actualSeqLengthsOptional"] = case.arguments.pop("actualSeqLengthsKvOptional")
     case.arguments["blocktableOptional"] = case.arguments.pop("blockTableOptional", None)
     return _renamed(d, case)
@@ -79,14 +89,53 @@ def _renamed(d: Draw, case: Case) -> Case:
     return case
 
 
-def _case(d: Draw, layout: str, rows: int, extra: str) -> Case:
+@dataclass
+class _Drawn:
+    """Queries, and keys or values."""
+
+    d: Draw
+    letters: str
+    batches: int
+    heads: int  # of query
+    served: int  # of key
+    rows: int
+    keys: int
+    of_keys: np.dtype
+    cache: tuple = ()  # its blocks and their rows
+    group: int = 0  # elements of a group
+
+    def __post_init__(self):
+        self.cached = self.d.one(("BSH", "BNSD"))
+
+    def query(self, width: int, dtype=None) -> np.ndarray:
+        return self._array(_shape(self.letters, self.batches, self.heads, self.rows, width), dtype)
+
+    def key(self, width: int, batches: int | None = None, rows: int | None = None, dtype=None):
+        if self.group:
+            shape = (self.cache[0], self.served, width // self.group, self.cache[1], self.group)
+        elif self.cache:
+            shape = _shape(self.cached, self.cache[0], self.served, self.cache[1], width)
+        else:
+            batches, rows = batches or self.batches, self.keys if rows is None else rows
+            shape = _shape(self.letters, batches, self.served, rows, width)
+        return self._array(shape, dtype or self.of_keys)
+
+    def _array(self, shape, dtype) -> np.ndarray:
+        return whole_numbers(self.d, shape) if dtype == np.int8 else self.d.array(shape, None, "tame")
+
+
+def _case(d: Draw, layout: str, rows: int, extra: str, scaled: str = "") -> Case:
     letters = layout.partition("_")[0]
     packed, paged, roped = "T" in letters, extra == "table", extra == "rope"
     b, heads, served = d.whole(1, 2, walk=2), d.whole(1, 2, walk=8), d.whole(1, 2, walk=1)
     keys = 150 if d.style == "long" else d.whole(1, 6, walk=512)
     width = 64 if roped else d.whole(1, 8, walk=64)
     narrow = d.one((width, d.whole(1, width)), walk=width)
-    d.first = d.type(REALS[:3])
+    d.first = result_type(d, scaled)
+    of_keys = d.first if scaled in ("", "out") else np.dtype(np.int8)
+    group = 32 // of_keys.itemsize if paged and d.flag() else 0
+    if group:
+        width, narrow = group * d.whole(1, 2), group
     given = {each.name: None for each in d.record.inputs}
     given |= {each.name: None for each in d.record.plain("ints")}
     given |= {each.name: 0 for each in d.record.plain("int64")}
@@ -100,40 +149,49 @@ def _case(d: Draw, layout: str, rows: int, extra: str) -> Case:
         given |= {"blockTableOptional": table, "blockSize": size}
     if extra == "list":
         all_keys = _rows_of_members(d, b, counts["actualSeqLengthsKvOptional"], keys)
-    cached = d.one(("BSH", "BNSD"))
-
-    def of_query(width: int):
-        return d.array(_shape(letters, b, heads * served, all_rows, width), None, "tame")
-
-    def of_key(width: int, batches: int = b, rows: int = all_keys[0]):
-        shape = _shape(cached, cache[0], heads, cache[1], width) if paged else _shape(
-            letters, batches, heads, rows, width)  # fmt: skip
-        return d.array(shape, None, "tame")
+    drawn = _Drawn(d, letters, b, heads * served, heads, all_rows, all_keys[0], of_keys, cache, group)
 
     def listed(width: int):
-        return [of_key(width, 1, each) for each in all_keys] if extra == "list" else [of_key(width)]
+        return [drawn.key(width, 1, each) for each in all_keys] if extra == "list" else [drawn.key(width)]
 
     given |= counts | {
-        "query": of_query(width), "key": listed(width), "value": listed(narrow),
+        "query": drawn.query(width, np.int8 if scaled in ("all", "rope") else None),
+        "key": listed(width), "value": listed(narrow),
         "numHeads": heads * served, "numKeyValueHeads": d.one((heads, heads if served > 1 else 0)),
         "scaleValue": 0.5, "preTokens": d.whole(-2, 9), "nextTokens": d.whole(-2, 9),
         "inputLayout": layout,
     }  # fmt: skip
-    asks = any(each.name == "softmaxLseFlag" for each in d.record.parameters)
-    given["softmaxLseFlag"] = asks and d.flag(walk=False)
-    if roped:
-        rope = d.whole(1, 8)
-        given |= {"queryRopeOptional": of_query(rope), "keyRopeOptional": of_key(rope)}
-    if extra == "padding":
-        given |= _paddings(d, counts, rows, keys)
     longest = cache[2] if paged else max(all_keys)
     if extra == "front":
-        front, more = _front(d, lambda n: (of_key(width, 1, n), of_key(narrow, 1, n)))
+        front, more = _front(d, lambda n: (drawn.key(width, 1, n), drawn.key(narrow, 1, n)))
         given, longest = given | more, longest + front
-    if extra == "sink":
-        given["learnableSinkOptional"] = d.array((heads * served,), BFLOAT16, "tame")
+    given |= _beside(d, drawn, extra, counts, rows, keys)
     given |= _masks(d, b, heads * served, all_rows, longest, packed, roped)
+    of_rows = _shape(letters.replace("H", "ND"), b, heads * served, all_rows, 1)
+    given |= numbers(d, scaled, extra, Sizes(heads, heads * served, width, narrow, b, longest, cache), of_rows)
+    return _with_outputs(d, given, rows, extra, scaled)
+
+
+def _beside(d: Draw, drawn: _Drawn, extra: str, counts: dict, rows: int, keys: int) -> dict:
+    """Ropes, paddings, sinks."""
+    if extra == "rope":
+        rope = d.whole(1, 8)
+        return {"queryRopeOptional": drawn.query(rope), "keyRopeOptional": drawn.key(rope, dtype=d.first)}
+    if extra == "padding":
+        return _paddings(d, counts, rows, keys)
+    if extra == "sink":
+        return {"learnableSinkOptional": d.array((drawn.heads,), BFLOAT16, "tame")}
+    return {}
+
+
+def _with_outputs(d: Draw, given: dict, rows: int, extra: str, scaled: str) -> Case:
+    asks = any(each.name == "softmaxLseFlag" for each in d.record.parameters)
+    given["softmaxLseFlag"] = asks and scaled != "rope" and d.flag(walk=False)
     outputs = {"attentionOut": d.first}
+    if given.get("quantScale2Optional") is not None:
+        outputs["attentionOut"] = np.dtype(np.int8)
+        if extra == "padding" or rows_without_keys(given, rows):
+            given["quantOffset2Optional"] = None
     if given["softmaxLseFlag"]:
         outputs["softmaxLse"] = np.dtype(np.float32)
     return Case(given, "float", outputs)
