@@ -11,6 +11,7 @@ import pairs
 
 import arranged
 import attentions
+import cached
 import cases
 import chance
 import class_losses
@@ -48,7 +49,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
+        cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
