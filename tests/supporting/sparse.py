@@ -24,6 +24,13 @@ def index_keys(
     return chosen, Bounded(values, q.format, errors) if asked else None
 
 
+def index_whole_keys(q, k, weights, q_scale, k_scale, row_counts, key_counts, table, q_layout, k_layout, count,
+                     mode):  # fmt: skip
+    """Of INT8, with a factor for each row and head of q and for each key."""
+    q, k = q * q_scale.reshape((*q_scale.shape, 1)), k * k_scale.reshape((*k_scale.shape, 1))
+    return index_keys(q, k, weights, row_counts, key_counts, table, q_layout, k_layout, count, mode, False)[0]
+
+
 def index_keys_backward(q, k, dy, chosen, weights, row_counts, key_counts, layout, mode):
     dq, dk, dw = (np.zeros((2, *x.shape)) for x in (q, k, weights))  # values and errors
     chosen = _plain(chosen)

@@ -34,6 +34,25 @@ def index_keys(d: Draw) -> Case:
     return Case(given, "float", outputs, stored=_STORED, shapes=of_values, room=room)
 
 
+def index_whole_keys(d: Draw) -> Case:
+    """Of small integers and powers of 2, whose sums are exact."""
+    given, _, _ = _operands(d, "Key", d.whole(1, 5, walk=16), d.whole(1, 9, walk=128))
+
+    def whole(of: tuple[int, ...], dtype):
+        return d.random.integers(-3, 4, of).astype(dtype)
+
+    def powers(of: tuple[int, ...]):
+        return (2.0 ** d.random.integers(-2, 3, of)).astype(d.one((np.float16, np.float32)))
+
+    given |= {
+        "query": whole(given["query"], np.int8), "key": whole(given["key"], np.int8),
+        "weights": whole(given["query"][:-1], d.first), "queryDequantScale": powers(given["query"][:-1]),
+        "keyDequantScale": powers(given["key"][:-1]), "queryQuantMode": 0, "keyQuantMode": 0,
+        "sparseCount": d.one((d.whole(1, 4), d.whole(1, 40)), walk=64),
+    }  # fmt: skip
+    return Case(given, "float", {"sparseIndicesOut": INDEX}, stored=_STORED)
+
+
 def index_keys_backward(d: Draw) -> Case:
     """Of small integers, whose products are exact, so that no rounding says which are positive."""
     heads, width = d.whole(1, 5, walk=16), d.whole(1, 9, walk=128)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LightningIndexer: the keys with the largest sums over heads of weight * max(query key^T, 0).
+// QuantLightningIndexer: the same of INT8 queries and keys, whose products have factors.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -27,7 +28,21 @@ SparseCall CallOf(const LightningIndexerParams& p) {
           .layout_name = "layoutKey",
           .mode = p.sparseMode,
           .before = p.preTokens,
-          .after = p.nextTokens};
+          .after = p.nextTokens,
+          .whole = p.queryDequantScale.present()};
+}
+
+/// Checks the factors of INT8 queries and keys.
+void CheckFactors(const LightningIndexerParams& p, const SparseCall& call, Checker& checker) {
+  Shape of_rows = call.RowShape(call.Queries().heads, 1), of_keys = ShapeOf(p.key);
+  of_rows.pop_back();
+  of_keys.pop_back();
+  for (const Tensor* factors : {&p.queryDequantScale, &p.keyDequantScale}) {
+    checker.That(factors->dtype() == ACL_FLOAT16 || factors->dtype() == ACL_FLOAT,
+                 [&] { return DtypeIs(*factors, "FLOAT16, FLOAT"); });
+  }
+  CheckShape(p.queryDequantScale, of_rows, checker);
+  CheckShape(p.keyDequantScale, of_keys, checker);
 }
 
 }  // namespace
@@ -43,8 +58,13 @@ void CheckLightningIndexer(const LightningIndexerParams& p, Checker& checker) {
   });
   if (!checker.ok()) return;
   const Heads q = call.Queries();
-  checker.That(p.weights.dtype() == ACL_FLOAT || p.weights.dtype() == p.query.dtype(),
-               [&] { return DtypeIs(p.weights, "FLOAT or that of query"); });
+  if (call.whole) {
+    CheckType(p.weights, checker);
+    CheckFactors(p, call, checker);
+  } else {
+    checker.That(p.weights.dtype() == ACL_FLOAT || p.weights.dtype() == p.query.dtype(),
+                 [&] { return DtypeIs(p.weights, "FLOAT or that of query"); });
+  }
   Shape of_weights = call.RowShape(q.heads, 1);
   of_weights.pop_back();
   CheckShape(p.weights, of_weights, checker);
@@ -84,12 +104,15 @@ struct IndexTask {
         q(p.query.place),
         k(p.key.place),
         weights(p.weights.place),
+        q_factors(p.queryDequantScale.place),
+        k_factors(p.keyDequantScale.place),
         indices(p.sparseIndicesOut.place),
         values(p.sparseValuesOut.place),
         indices_lie(Heads(p.sparseIndicesOut, call.q_layout, count).lie) {
     // A row of the query has one weight for each head.
     plan.indexer = {.given = true, .weights = Heads(p.weights, packed ? "TN" : "BSN", 1).lie};
     plan.pages = call.Pages();
+    if (call.whole) SetFactors(p, call);
     if (has_values) values_lie = Heads(p.sparseValuesOut, call.q_layout, count).lie;
     const Heads of_query = call.Queries();
     for (int64_t batch = 0; batch < of_query.batches; ++batch) {
@@ -97,6 +120,26 @@ struct IndexTask {
     }
     PlanAttention(&plan);
     plan.bodies = rows == 0 ? 0 : Meta()->runtime->threads();
+  }
+
+  /// Each row and head of query has a factor, and each key.
+  void SetFactors(const LightningIndexerParams& p, const SparseCall& call) {
+    const Tensor &of_rows = p.queryDequantScale, &of_keys = p.keyDequantScale;
+    const auto step = [](const Tensor& tensor, uint32_t d) {
+      return tensor.tensor().strides[d] * BytesOf(tensor);
+    };
+    const uint32_t head = of_rows.rank() - 1;
+    plan.q_factors = {.given = true,
+                      .load = LoaderOf<float>(of_rows.dtype()),
+                      .batch_step = packed ? 0 : step(of_rows, 0),
+                      .head_step = step(of_rows, head),
+                      .row_step = step(of_rows, head - 1)};
+    const uint32_t row = of_keys.rank() - 2;
+    plan.k_dequant.factors = {.given = true,
+                              .load = LoaderOf<float>(of_keys.dtype()),
+                              .batch_step = row > 0 ? step(of_keys, 0) : 0,
+                              .row_step = step(of_keys, row),
+                              .in_pages = call.paged()};
   }
 
   Status Run(const Buffers& buffers) const {
@@ -130,7 +173,9 @@ struct IndexTask {
                          .k = k(buffers),
                          .v = nullptr,
                          .head_weights = weights(buffers),
-                         .table = reader.Table(buffers)},
+                         .table = reader.Table(buffers),
+                         .k_scaling = {.factors = k_factors(buffers)},
+                         .q_factors = q_factors(buffers)},
                         buffers.workspace, [&](const AttentionWeights& of) {
                           Choose(moved.sequences[static_cast<size_t>(of.sequence)], of, to,
                                  value_to);
@@ -167,7 +212,7 @@ struct IndexTask {
   SparseReader reader;
   int64_t mode, count, rows;
   bool packed, has_values;
-  Place q, k, weights, indices, values;
+  Place q, k, weights, q_factors, k_factors, indices, values;
   AttentionHeads indices_lie, values_lie = {};
 };
 

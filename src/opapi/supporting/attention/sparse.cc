@@ -55,7 +55,11 @@ void SparseCall::Check(Checker& checker) const {
   });
   checker.Rank(query, packed() ? 3 : 4).Rank(key, k_layout == "TND" ? 3 : 4);
   checker.SameDtype(key, query);
-  CheckType(query, checker);
+  if (whole) {
+    checker.That(query.dtype() == ACL_INT8, [&] { return DtypeIs(query, "INT8"); });
+  } else {
+    CheckType(query, checker);
+  }
   const auto check_open = [&](const char* name, int64_t value) {
     checker.That(value == INT64_MAX,
                  [&] { return Concat(name, " value is ", value, ", expected ", INT64_MAX); });

@@ -22,6 +22,7 @@ struct SparseCall {
   std::string_view q_layout, k_layout;
   const char *table_name, *layout_name;
   int64_t mode, before, after;
+  bool whole = false;  // query and key are INT8
 
   /// Ranks and shapes of these operands.
   void Check(Checker& checker) const;
