@@ -31,6 +31,24 @@ def index_whole_keys(q, k, weights, q_scale, k_scale, row_counts, key_counts, ta
     return index_keys(q, k, weights, row_counts, key_counts, table, q_layout, k_layout, count, mode, False)[0]
 
 
+def index_softmax(q, k, weights, row_ends, key_ends, layout):
+    """Of each row the largest sum and the sum of exponentials; 0 if it sees no key."""
+    packed = layout == "TND"
+    lists = [np.array(each, np.int64) if packed else None for each in (row_ends, key_ends)]
+    tops, sums = (np.zeros((2, *q.shape[:-2])) for _ in range(2))  # values and errors
+    for at, keys, seen in _rows(q, k, *lists, None, layout, layout, 3):
+        if seen <= 0:
+            continue
+        products = np.matmul(q[at], np.swapaxes(keys(k), 0, 1))  # (head, key)
+        found = np.sum(weights[at].reshape((-1, 1)) * np.maximum(products, 0.0), axis=0)[:seen]
+        top = np.max(found.value)
+        total = np.sum(np.exp(found - top))
+        tops[0][at], tops[1][at] = top, np.max(found.error)
+        sums[0][at], sums[1][at] = total.value, total.error + 2 * total.value * np.max(found.error)
+    shape = (1, -1) if packed else (q.shape[0], 1, q.shape[1])
+    return tuple(Bounded(each[0].reshape(shape), q.format, each[1].reshape(shape)) for each in (tops, sums))
+
+
 def index_keys_backward(q, k, dy, chosen, weights, row_counts, key_counts, layout, mode):
     dq, dk, dw = (np.zeros((2, *x.shape)) for x in (q, k, weights))  # values and errors
     chosen = _plain(chosen)

@@ -53,6 +53,32 @@ def index_whole_keys(d: Draw) -> Case:
     return Case(given, "float", {"sparseIndicesOut": INDEX}, stored=_STORED)
 
 
+def index_softmax(d: Draw) -> Case:
+    batches, rows, heads, width = (
+        d.whole(1, 3, walk=2), d.whole(1, 4, walk=64), d.whole(1, 5, walk=16), d.whole(1, 9, walk=128))  # fmt: skip
+    most = 150 if d.style == "long" else d.whole(1, 40, walk=512)
+    d.first = d.type(REALS[:3])
+    packed = d.flag(walk=False)
+    row_counts = [d.whole(0, rows) for _ in range(batches)]
+    key_counts = [d.whole(0, most) for _ in range(batches)]
+    shape = (sum(row_counts) + d.whole(0, 1),) if packed else (batches, rows)
+    key = (sum(key_counts) + d.whole(0, 1),) if packed else (batches, most)
+
+    def tame(of: tuple[int, ...], dtype=None):
+        return d.random.uniform(-1, 1, of).astype(dtype or d.first)
+
+    given = {
+        "queryIndex": tame((*shape, heads, width)), "keyIndex": tame((*key, 1, width)),
+        "weights": tame((*shape, heads), d.one((d.first, np.dtype(np.float32)))),
+        "actualSeqQLenOptional": np.cumsum(row_counts).tolist() if packed else None,
+        "actualSeqKLenOptional": np.cumsum(key_counts).tolist() if packed else None,
+        "layout": "TND" if packed else "BSND", "sparseMode": 3, "preTokens": _NO_LIMIT,
+        "nextTokens": _NO_LIMIT,
+    }  # fmt: skip
+    names = ("softmaxMaxOut", "softmaxSumOut")
+    return Case(given, "float", dict.fromkeys(names, np.dtype(np.float32)))
+
+
 def index_keys_backward(d: Draw) -> Case:
     """Of small integers, whose products are exact, so that no rounding says which are positive."""
     heads, width = d.whole(1, 5, walk=16), d.whole(1, 9, walk=128)
