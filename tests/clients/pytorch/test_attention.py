@@ -76,18 +76,8 @@ def test_packed_sequences(drawn):
         close(got.grad, of.grad.transpose(0, 1))
 
 
-def test_950_asks_for_a_version_that_is_not_here(product):
-    if not product.startswith("Ascend950"):
-        pytest.skip("other products have V4")
-    x = torch.zeros(1, 1, 1, 64).half().npu()
-    with pytest.raises(RuntimeError, match="aclnnFusedInferAttentionScoreV5.* not in libopapi.so"):
-        torch_npu.npu_fused_infer_attention_score(x, x, x, num_heads=1, input_layout="BNSD")
-
-
-def test_caches_in_blocks(drawn, product):
+def test_caches_in_blocks(drawn):
     """Two prompts over a cache, whose blocks a table names; then one row of each."""
-    if product.startswith("Ascend950"):
-        pytest.skip("V5 is not here; its refusal has a test of its own")
     q, k, v, _, mask = drawn
     size, lengths = 128, [150, 200]
     table = torch.tensor([[3, 0], [2, 4]], dtype=torch.int32)
@@ -110,6 +100,79 @@ def test_caches_in_blocks(drawn, product):
             for end, n, m in zip(ends, rows, lengths, strict=True)
         ]
         close(out, torch.cat(wants, 1).transpose(0, 1))
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_int8_caches(drawn, groups):
+    """A row of each prompt over INT8 keys and values, whose channels have factors; the cache lies in rows
+    or in groups of 32 elements, as vllm-ascend has it."""
+    q, k, v, _, _ = drawn
+    size, lengths, heads = 64, [150, 200], HEADS // 2
+    table = torch.tensor([[3, 0, 6, 7], [2, 4, 1, 5]], dtype=torch.int32)
+    factors = [each.float().abs().amax(1, keepdim=True).half() / 127 for each in (k, v)]
+    whole = [(each / factor).round().to(torch.int8) for each, factor in zip((k, v), factors, strict=True)]
+    caches = [torch.zeros(8, heads, size, WIDTH, dtype=torch.int8) for _ in range(2)]
+    for cache, of in zip(caches, whole, strict=True):
+        for b, length in enumerate(lengths):
+            for key in range(length):
+                cache[table[b, key // size], :, key % size] = of[:, key]
+    if groups:
+        caches = [each.unflatten(-1, (-1, 32)).transpose(2, 3).contiguous() for each in caches]
+    rows = q[:, :2].transpose(0, 1)[:, :, None].contiguous()  # (batch, head, 1, width)
+    out = torch_npu.npu_fused_infer_attention_score(
+        rows.npu(), *(each.npu() for each in caches), num_heads=HEADS, num_key_value_heads=heads,
+        input_layout="BNSD", scale=SCALE, block_table=table.npu(), block_size=size,
+        actual_seq_lengths_kv=lengths, key_antiquant_scale=factors[0].npu(),
+        value_antiquant_scale=factors[1].npu(), key_antiquant_mode=0, value_antiquant_mode=0,
+    )[0]  # fmt: skip
+    exact = [each.double() * factor.double() for each, factor in zip(whole, factors, strict=True)]
+    wants = [attention(rows[b].double(), *(x[:, :n] for x in exact)) for b, n in enumerate(lengths)]
+    close(out, torch.stack(wants))
+
+
+def test_int8_results(drawn):
+    q, k, v, _, _ = drawn
+    scale = torch.full((HEADS, WIDTH), 50.0)
+    out = torch_npu.npu_fused_infer_attention_score(
+        *(each[None].npu() for each in (q, k, v)), num_heads=HEADS, num_key_value_heads=HEADS // 2,
+        input_layout="BNSD", scale=SCALE, quant_scale2=scale.npu(),
+    )[0]  # fmt: skip
+    assert out.dtype == torch.int8
+    want = attention(*(each.double() for each in (q, k, v))) * 50
+    close(out.double(), want.round()[None], 1)
+
+
+@pytest.mark.parametrize("mode", ["Norm", "PA_NZ"])
+def test_tokens_go_to_caches_and_back(mode):
+    tokens, blocks, size, heads = 9, 4, 8, 2
+    key, value = torch.randn(tokens, heads, 32).half(), torch.randn(tokens, heads, 64).half()
+    slots = torch.randperm(blocks * size)[:tokens].int()
+    slots[3] = -1
+    caches = [torch.zeros(blocks, size, heads, each.shape[-1]).half() for each in (key, value)]
+    for cache, of in zip(caches, (key, value), strict=True):
+        for token, slot in enumerate(slots.tolist()):
+            if slot >= 0:
+                cache[slot // size, slot % size] = of[token]
+
+    def laid(cache):
+        if mode == "Norm":
+            return cache
+        return cache.flatten(2).unflatten(2, (-1, 16)).transpose(1, 2).contiguous()
+
+    got = [torch.zeros_like(laid(each)).npu() for each in caches]
+    torch_npu.npu_scatter_pa_kv_cache(key.npu(), value.npu(), *got, slots.npu(), cache_mode=mode)
+    for cache, of in zip(caches, got, strict=True):
+        assert torch.equal(of.cpu(), laid(cache))
+    if mode == "PA_NZ":  # torch-npu asks for groups by the format of a tensor
+        return
+    table, lengths = torch.tensor([[2, 0], [1, 3]]).int(), [10, 7]
+    rows = [torch.full((17, heads, each.shape[-1]), -1.0).half().npu() for each in caches]
+    torch_npu.npu_gather_pa_kv_cache(
+        *(each.npu() for each in caches), table.npu(), torch.tensor(lengths).int().npu(), *rows
+    )
+    for cache, of in zip(caches, rows, strict=True):
+        want = [cache[blocks].flatten(0, 1)[:n] for blocks, n in zip(table.long(), lengths, strict=True)]
+        assert torch.equal(of.cpu(), torch.cat(want))
 
 
 def test_native_sparse_attention(product):
