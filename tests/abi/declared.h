@@ -46,7 +46,8 @@ inline void AddDeclaration(const std::string& text, DeclaredPointers* declared) 
   const size_t open = text.find('('), close = text.find(')', open);
   if (close == std::string::npos) return;
   const std::string name = NameOf(text.substr(0, open));
-  const bool is_operator = name.starts_with("aclnn") && name.ends_with("GetWorkspaceSize");
+  // GetWorkspaceSize, and GetMaxWorkspaceSize of those that have it.
+  const bool is_operator = name.starts_with("aclnn") && name.ends_with("WorkspaceSize");
   std::vector<std::string>& pointers = (*declared)[name];
   for (size_t at = open + 1; at < close;) {
     const size_t end = std::min(text.find(',', at), close);
