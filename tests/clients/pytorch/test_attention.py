@@ -102,6 +102,31 @@ def test_caches_in_blocks(drawn):
         close(out, torch.cat(wants, 1).transpose(0, 1))
 
 
+def test_one_workspace_for_any_lengths(drawn):
+    """What graphs that vllm-ascend captures give .out: its lengths change after the workspace is made."""
+    q, k, v, _, mask = drawn
+    size, tables = 128, torch.tensor([[3, 0], [2, 4]], dtype=torch.int32).npu()
+    caches = [torch.randn(5, size, (HEADS // 2) * WIDTH).half().npu() for _ in range(2)]
+    rows = q[:, :4].transpose(0, 1).contiguous().npu()
+
+    def given(lengths):
+        return {
+            "num_heads": HEADS, "num_key_value_heads": HEADS // 2, "input_layout": "TND", "scale": SCALE,
+            "atten_mask": mask, "sparse_mode": 3, "block_table": tables, "block_size": size,
+            "actual_seq_lengths": [1, 4], "actual_seq_lengths_kv": lengths,
+        }  # fmt: skip
+
+    workspace_of = torch_npu._npu_fused_infer_attention_score_get_max_workspace
+    workspace = workspace_of(rows, *caches, **given([3, 3]))
+    for lengths in ([150, 200], [3, 256]):
+        out, lse = torch.empty_like(rows), torch.empty(1, dtype=torch.float16, device="npu")
+        torch_npu.npu_fused_infer_attention_score.out(
+            rows, *caches, **given(lengths), workspace=workspace, out=[out, lse]
+        )
+        want = torch_npu.npu_fused_infer_attention_score(rows, *caches, **given(lengths))[0]
+        assert torch.equal(out, want)
+
+
 @pytest.mark.parametrize("groups", [False, True])
 def test_int8_caches(drawn, groups):
     """A row of each prompt over INT8 keys and values, whose channels have factors; the cache lies in rows
