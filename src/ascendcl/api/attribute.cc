@@ -40,21 +40,28 @@ bool Attributes::ReadElement(std::string_view name, OpenaclnnAttribute* attribut
   if (found == values_.end()) return false;
   *attribute = {OpenaclnnAttribute::OPENACLNN_OTHER, 0};
   if (digits.empty()) {
-    const auto* const number = std::get_if<int64_t>(&found->second);
-    if (number == nullptr) return true;
-    *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>(*number)};
+    if (const auto* const number = std::get_if<int64_t>(&found->second)) {
+      *attribute = {OpenaclnnAttribute::OPENACLNN_INTEGER, static_cast<double>(*number)};
+    } else if (const auto* const dtype = std::get_if<aclDataType>(&found->second)) {
+      *attribute = {OpenaclnnAttribute::OPENACLNN_INTEGER, static_cast<double>(*dtype)};
+    }
     return true;
   }
   if (error != std::errc() || end != digits.end()) return false;
-  if (const auto* const text = std::get_if<std::string>(&found->second)) {
-    if (place >= text->size()) return false;
-    *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>((*text)[place])};
+  const auto read = [&](const auto& elements, decltype(attribute->type) type) {
+    if (place >= elements.size()) return false;
+    *attribute = {type, static_cast<double>(elements[place])};
     return true;
+  };
+  if (const auto* const text = std::get_if<std::string>(&found->second)) {
+    return read(*text, OpenaclnnAttribute::OPENACLNN_CHARACTER);
   }
-  const auto* const list = std::get_if<std::vector<int64_t>>(&found->second);
-  if (list == nullptr) return true;
-  if (place >= list->size()) return false;
-  *attribute = {OpenaclnnAttribute::OPENACLNN_FLOAT, static_cast<double>((*list)[place])};
+  if (const auto* const integers = std::get_if<std::vector<int64_t>>(&found->second)) {
+    return read(*integers, OpenaclnnAttribute::OPENACLNN_INTEGER);
+  }
+  if (const auto* const floats = std::get_if<std::vector<float>>(&found->second)) {
+    return read(*floats, OpenaclnnAttribute::OPENACLNN_FLOAT);
+  }
   return true;
 }
 

@@ -25,8 +25,8 @@ class Attributes {
 
   void Set(const char* name, Value value);
 
-  /// False when there is no value of that name. `name[]` is an integer, as a float; `name[0]`
-  /// the first of a list of integers, or the code of a string's first character, and so on. Of what
+  /// False when there is no value of that name. `name[]` is an integer or a type of data; `name[0]`
+  /// the first of a list of integers or floats, or a string's first character, and so on. Of what
   /// is none of these each is of another type.
   bool Read(const char* name, OpenaclnnAttribute* attribute) const;
 
