@@ -17,3 +17,14 @@ list(APPEND made_from
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${made_from})
 execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${Python3_EXECUTABLE} -B
   ${PROJECT_SOURCE_DIR}/scripts/operators/generate_operators.py ${generated} ${generated_headers})
+
+# Of operators by their graph names: sources include them as graph_operators/….
+set(graph_operators ${CMAKE_BINARY_DIR}/src/graph_operators)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/companions/acl_op_compiler/operators.toml
+  ${PROJECT_SOURCE_DIR}/scripts/operators/generate_graph_operators.py
+  ${PROJECT_SOURCE_DIR}/scripts/operators/graph_records.py
+  ${PROJECT_SOURCE_DIR}/scripts/operators/generate_declarations.py)
+execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${Python3_EXECUTABLE} -B
+  ${PROJECT_SOURCE_DIR}/scripts/operators/generate_graph_operators.py ${graph_operators}
+  ${PROJECT_SOURCE_DIR}/include ${generated_headers})

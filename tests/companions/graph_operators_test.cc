@@ -87,12 +87,14 @@ TEST_F(GraphOperatorsTest, ConvolutionsAndTheirGradients) {
   set(conv);
   const int64_t uneven[] = {0, 1, 1, 1}, of_batches[] = {2, 1, 1, 1};
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "pads", 4, uneven), 0);
-  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "pads are not four");
+  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "pads value is another, expected four");
   set(conv);
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "strides", 2, steps), 0);
-  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "strides or dilations are not four");
+  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH,
+          "strides or dilations value is another, expected four numbers");
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "strides", 4, of_batches), 0);
-  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "strides or dilations begin with another number");
+  Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH,
+          "strides or dilations value is another, expected four numbers");
 }
 
 // The values of axes are the host's: given with the description, or in its own memory.
@@ -111,7 +113,7 @@ TEST_F(GraphOperatorsTest, AxesAreKnownToTheHost) {
   In(&hidden, x, {2, 3});
   hidden.Add(true, ACL_INT64, unknown.data(), unknown.bytes(), {1});
   Out(&hidden, mean, {2});
-  Refuses(hidden, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[1] values are not known to the host");
+  Refuses(hidden, ACL_ERROR_OP_INPUT_NOT_MATCH, "axes values are not known to the host");
   auto* desc = const_cast<aclTensorDesc*>(hidden.input_descs[1]);
   EXPECT_EQ(aclGetTensorDescAddress(desc), nullptr);
   ExpectRefused({"aclSetTensorConst", [=] { return aclSetTensorConst(desc, nullptr, 8); },
@@ -159,13 +161,13 @@ TEST_F(GraphOperatorsTest, SumsOfSegments) {
   Run(op);
   EXPECT_EQ(sums.Read(), (Floats{3, 4, 0, 0, 13, 16}));
   fill(&other, few, {3});
-  Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[1] shape is another");
+  Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "segment_ids shape is another");
   SingleOp wide("UnsortedSegmentSum");
   In(&wide, x, {2, 2, 2});
   wide.Add(true, ACL_INT32, segments.data(), segments.bytes(), {2, 2});
   wide.Add(true, ACL_INT64, count.data(), count.bytes(), {});
   Out(&wide, sums, {2, 3});
-  Refuses(wide, ACL_ERROR_OP_OUTPUT_NOT_MATCH, "outputs[0] shape is another");
+  Refuses(wide, ACL_ERROR_OP_OUTPUT_NOT_MATCH, "y shape is another");
 }
 
 TEST_F(GraphOperatorsTest, CopiesAndQuotients) {
@@ -225,12 +227,10 @@ TEST_F(GraphOperatorsTest, StepsWithMomentum) {
   In(&sgd, momentum, {});
   In(&sgd, stat, {2});
   expect(&sgd, w2, a2);
-  ASSERT_EQ(aclopSetAttrBool(apply.attr, "use_nesterov", 1), 0);
-  Refuses(apply, ACL_ERROR_OP_ATTR_NOT_MATCH,
-          "dampening value is 0, weight_decay 0, nesterov true");
-  ASSERT_EQ(aclopSetAttrFloat(sgd.attr, "weight_decay", 0.5F), 0);
-  Refuses(sgd, ACL_ERROR_OP_ATTR_NOT_MATCH,
-          "weight_decay 0.5, nesterov false, expected 0, 0, false");
+  ASSERT_EQ(aclopSetAttrInt(apply.attr, "use_nesterov", 1), 0);
+  Refuses(apply, ACL_ERROR_OP_ATTR_NOT_MATCH, "use_nesterov type is another, expected a bool");
+  ASSERT_EQ(aclopSetAttrInt(sgd.attr, "weight_decay", 1), 0);
+  Refuses(sgd, ACL_ERROR_OP_ATTR_NOT_MATCH, "weight_decay type is another, expected a float");
   EXPECT_EQ(w1.Read(), (Floats{8, 7.5})) << "refused before anything is written";
   float host = 0.5;
   SingleOp other("ApplyMomentum");
@@ -240,7 +240,7 @@ TEST_F(GraphOperatorsTest, StepsWithMomentum) {
   In(&other, grad, {2});
   In(&other, momentum, {});
   Out(&other, w1, {2});
-  Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[2] memory is the host's");
+  Refuses(other, ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[2] (lr) memory is the host's");
   EXPECT_EQ(a1.Read(), (Floats{4, 5}));
 }
 

@@ -27,7 +27,7 @@ LAYERS = {
 INCLUDE_ROOTS = ("src/opapi", "src", "include", "", "tests", "tests/install")
 
 # Headers that only a build or an installation has.
-GENERATED = re.compile(r"(aclnnop|declarations|generated)/.*")
+GENERATED = re.compile(r"(aclnnop|declarations|generated|graph_operators)/.*")
 
 # Headers of the layers below that kernels may include: types of data, operands, outcomes and what the
 # processor has.

@@ -46,7 +46,6 @@ BESIDE = {
     "ascendcl": {
         "data_type.h",
         "data_type.cc",
-        "graph_operator_names.h",
         "interface.h",
         "interface.cc",
         "message.h",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclopCompileAndExecute: operators by their graph names, through libopapi's two phases.
-#include <array>
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,6 @@
 
 namespace openaclnn {
 namespace {
-
-using Arguments = GraphArguments;
 
 Status Null(const char* operand) {
   return Status(ACL_ERROR_INVALID_PARAM, Concat(operand, " value is null, expected an address"));
@@ -38,130 +37,179 @@ Status FindOperator(const char* name, const GraphOperator** found) {
                                                ", which is not here, expected one of ", names));
 }
 
+/// Inputs or outputs: their parameter of aclopCompileAndExecute, and what it has.
+struct Operands {
+  const char* parameter;
+  int code;
+  std::span<const GraphOperand> expected;
+  int count;
+  const aclTensorDesc* const* descs;
+  const aclDataBuffer* const* buffers;
+};
+
 /// A dense tensor of the description's shape in the buffer's memory.
-Status MakeTensor(const char* operand, int code, const aclTensorDesc* desc,
-                  const aclDataBuffer* buffer, TensorPointer* tensor) {
-  if (desc == nullptr || buffer == nullptr) return Null(operand);
-  std::vector<int64_t> dims(aclGetTensorDescNumDims(desc)), strides(dims.size());
+Status MakeTensor(const Operands& of, const char* name, int index, GraphTensor* tensor) {
+  const std::string operand = Concat(of.parameter, "[", index, "] (", name, ")");
+  const aclTensorDesc* const desc = of.descs[index];
+  const aclDataBuffer* const buffer = of.buffers[index];
+  if (desc == nullptr || buffer == nullptr) return Null(operand.c_str());
+  Dims dims(aclGetTensorDescNumDims(desc));
   for (size_t i = 0; i < dims.size(); ++i) {
     const aclError failed = aclGetTensorDescDimV2(desc, i, &dims[i]);
     if (failed != 0) return Status(failed, Concat(operand, " description is not a live one"));
   }
   const aclDataType dtype = aclGetTensorDescType(desc);
+  if (dtype == ACL_DT_UNDEFINED) return {};
   int64_t count = 1;
   bool fits = true;
-  for (size_t i = dims.size(); i-- > 0;) {
-    strides[i] = count;
-    fits = fits && dims[i] >= 0 && !__builtin_mul_overflow(count, dims[i], &count);
+  for (const int64_t dim : dims) {
+    fits = fits && dim >= 0 && !__builtin_mul_overflow(count, dim, &count);
   }
   const size_t width = aclDataTypeSize(dtype), bytes = aclGetDataBufferSizeV2(buffer);
   fits = fits && (width == 0 || static_cast<uint64_t>(count) <= bytes / width);
   if (!fits) {
-    return Status(code, Concat(operand, " buffer is ", bytes, " bytes, expected at least those of ",
-                               count, " elements of ", width, " bytes"));
+    return Status(
+        of.code, Concat(operand, " buffer is ", bytes, " bytes, expected at least those of ", count,
+                        " elements of ", width, " bytes"));
   }
-  tensor->reset(aclCreateTensor(dims.data(), dims.size(), dtype, strides.data(), 0, ACL_FORMAT_ND,
-                                dims.data(), dims.size(), aclGetDataBufferAddr(buffer)));
-  if (*tensor != nullptr) return {};
-  return Status(ACL_ERROR_INVALID_PARAM, Concat(operand,
-                                                " description is not that of a tensor, "
-                                                "expected a type and a shape"));
-}
-
-/// The values of a tensor that the program has told with its description, or by a buffer in memory
-/// of the host. Null where they are the device's.
-const void* ValuesOf(const aclTensorDesc* desc, const aclDataBuffer* buffer) {
-  const void* const values = aclGetTensorDescAddress(desc);
-  if (values != nullptr) return values;
-  const void* const address = aclGetDataBufferAddr(buffer);
+  void* const address = aclGetDataBufferAddr(buffer);
+  *tensor = GraphTensor(dtype, dims, address);
   aclrtPtrAttributes attributes = {};
   const bool known = address != nullptr && aclrtPointerGetAttributes(address, &attributes) == 0;
-  return known && attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE ? address : nullptr;
+  tensor->on_host = known && attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE;
+  // Values that the program has told with the description, or in memory of the host.
+  tensor->values = aclGetTensorDescAddress(desc);
+  if (tensor->values == nullptr && tensor->on_host) tensor->values = address;
+  return {};
 }
 
-Status MakeTensors(const char* operand, int code, int expected, int count,
-                   const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
-                   Arguments* arguments) {
-  if (count != expected) {
-    return Status(code, Concat(operand, " count is ", count, ", expected ", expected));
+/// The names of operands, for a message.
+std::string NamesOf(std::span<const GraphOperand> operands) {
+  std::string names;
+  for (const GraphOperand& each : operands) {
+    names += Concat(names.empty() ? "" : ", ", each.name, each.many ? "..." : "",
+                    each.optional ? " or not" : "");
   }
-  if (descs == nullptr || buffers == nullptr) return Null(operand);
-  for (int i = 0; i < count; ++i) {
-    TensorPointer tensor;
-    Status status = MakeTensor(operand, code, descs[i], buffers[i], &tensor);
-    if (!status.ok()) return status;
-    arguments->tensors.push_back(std::move(tensor));
-    arguments->values.push_back(ValuesOf(descs[i], buffers[i]));
+  return names;
+}
+
+/// Tells operands apart: those of one name that are many take what the others leave over.
+Status MakeTensors(const Operands& of, std::vector<std::vector<GraphTensor>>* made) {
+  const auto most = static_cast<int>(of.expected.size());
+  int least = 0;
+  bool many = false;
+  for (const GraphOperand& each : of.expected) {
+    many = many || each.many;
+    if (!each.optional && !each.many) ++least;
+  }
+  if (of.count < least || (!many && of.count > most)) {
+    const std::string wanted = many            ? Concat("at least ", least)
+                               : least == most ? Concat(most)
+                                               : Concat(least, " to ", most);
+    return Status(of.code, Concat(of.parameter, " count is ", of.count, ", expected ", wanted, " (",
+                                  NamesOf(of.expected), ")"));
+  }
+  if (of.count > 0 && (of.descs == nullptr || of.buffers == nullptr)) return Null(of.parameter);
+  int index = 0;
+  for (int place = 0; place < most; ++place) {
+    const GraphOperand& each = of.expected[static_cast<size_t>(place)];
+    int take = each.many ? of.count - (most - 1) : index < of.count ? 1 : 0;
+    std::vector<GraphTensor>& tensors = made->emplace_back();
+    for (; take > 0; --take, ++index) {
+      Status status = MakeTensor(of, each.name, index, &tensors.emplace_back());
+      if (!status.ok()) return status;
+      const bool given = tensors.back().given();
+      if (!given && !each.optional) {
+        return Status(ACL_ERROR_INVALID_PARAM,
+                      Concat(of.parameter, "[", index, "] (", each.name,
+                             ") type is undefined, expected a type and a shape"));
+      }
+      // Otherwise a later step would find it after earlier ones had run.
+      if (given && each.use == OperandUse::kDevice && tensors.back().on_host) {
+        return Status(of.code, Concat(of.parameter, "[", index, "] (", each.name,
+                                      ") memory is the host's, expected memory of the device"));
+      }
+    }
   }
   return {};
 }
 
 using AttributeType = decltype(OpenaclnnAttribute::type);
 
-/// False where it is not set; *status says why if it is of another type.
-bool Read(const aclopAttr* attr, const char* name, AttributeType type, const char* noun,
-          OpenaclnnAttribute* value, Status* status) {
-  if (!status->ok() || Runtime().attribute(attr, name, value) == 0) return false;
-  if (value->type == type) return true;
-  *status = Status(ACL_ERROR_OP_ATTR_NOT_MATCH, Concat(name, " type is another, expected ", noun));
-  return false;
+constexpr struct {
+  AttributeType type;
+  const char* suffix;  // of the name by which the value is read; "[": its elements are
+  const char* noun;
+} kAttributeTypes[] = {
+    {OpenaclnnAttribute::OPENACLNN_BOOL, "", "a bool"},
+    {OpenaclnnAttribute::OPENACLNN_INTEGER, "[]", "an integer"},
+    {OpenaclnnAttribute::OPENACLNN_FLOAT, "", "a float"},
+    {OpenaclnnAttribute::OPENACLNN_CHARACTER, "[", "a string"},
+    {OpenaclnnAttribute::OPENACLNN_INTEGER, "[", "a list of integers"},
+    {OpenaclnnAttribute::OPENACLNN_FLOAT, "[", "a list of floats"},
+    {OpenaclnnAttribute::OPENACLNN_INTEGER, "[]", "a data type"},
+};
+
+/// The elements of a list or the characters of a string; null for one of another type.
+std::optional<std::vector<double>> ReadElements(const aclopAttr* attr, const char* name,
+                                                AttributeType type) {
+  std::vector<double> made;
+  OpenaclnnAttribute value{};
+  while (Runtime().attribute(attr, Concat(name, "[", made.size(), "]").c_str(), &value) != 0) {
+    if (value.type != type) return {};
+    made.push_back(value.value);
+  }
+  return made;
 }
 
-/// A list of integers, or the characters of a string, one by one.
-template <class Each>
-void ReadEach(const aclopAttr* attr, const char* name, const char* noun, Status* status,
-              const Each& each) {
+Status ReadAttribute(const aclopAttr* attr, const GraphAttribute& row, GraphCall::Attribute* made) {
+  const auto& [type, suffix, noun] = kAttributeTypes[row.kind];
   OpenaclnnAttribute value{};
-  for (int i = 0; Read(attr, Concat(name, "[", i, "]").c_str(), OpenaclnnAttribute::OPENACLNN_FLOAT,
-                       noun, &value, status);
-       ++i) {
-    each(value.value);
+  if (Runtime().attribute(attr, row.name, &value) == 0) {
+    if (!row.required) return {};
+    return Status(ACL_ERROR_OP_ATTR_NOT_MATCH, Concat(row.name, " is not set, expected ", noun));
   }
+  std::optional<std::vector<double>> values;
+  if (suffix[0] == '[' && suffix[1] == '\0') {
+    values = ReadElements(attr, row.name, type);
+  } else {
+    Runtime().attribute(attr, Concat(row.name, suffix).c_str(), &value);
+    if (value.type == type) values = {value.value};
+  }
+  if (!values) {
+    return Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
+                  Concat(row.name, " type is another, expected ", noun));
+  }
+  switch (row.kind) {
+    case GraphAttribute::kFlag:
+      *made = (*values)[0] != 0;
+      break;
+    case GraphAttribute::kReal:
+      *made = (*values)[0];
+      break;
+    case GraphAttribute::kInteger:
+    case GraphAttribute::kType:
+      *made = static_cast<int64_t>((*values)[0]);
+      break;
+    case GraphAttribute::kText:
+      *made = std::string(values->begin(), values->end());
+      break;
+    case GraphAttribute::kIntegers:
+      *made = Dims(values->begin(), values->end());
+      break;
+    case GraphAttribute::kReals:
+      *made = *std::move(values);
+      break;
+  }
+  return {};
 }
 
-Status ReadAttributes(const aclopAttr* attr, Arguments* a) {
-  using Name = const char*;
-  Status status;
-  OpenaclnnAttribute value{};
-  for (const auto& [name, number] : {std::pair<Name, double*>("scale", &a->scale),
-                                     {"p", &a->p},
-                                     {"dampening", &a->dampening},
-                                     {"weight_decay", &a->weight_decay}}) {
-    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_FLOAT, "a float", &value, &status)) {
-      *number = value.value;
-    }
+Status ReadAttributes(const aclopAttr* attr, const GraphOperator& row, GraphCall* call) {
+  for (const GraphAttribute& each : row.attributes) {
+    Status status = ReadAttribute(attr, each, &call->attributes.emplace_back());
+    if (!status.ok()) return status;
   }
-  if (Read(attr, "epsilon", OpenaclnnAttribute::OPENACLNN_FLOAT, "a float", &value, &status) &&
-      value.value != 0) {
-    status = Status(ACL_ERROR_OP_ATTR_NOT_MATCH,
-                    Concat("epsilon value is ", value.value, ", expected 0"));
-  }
-  for (const auto& [name, flag] : {std::pair<Name, bool*>("fixed_triu_mask", &a->fixed_triu_mask),
-                                   {"keepdim", &a->keepdim},
-                                   {"keep_dims", &a->keepdim},
-                                   {"noop_with_empty_axes", &a->noop_with_empty_axes},
-                                   {"nesterov", &a->nesterov},
-                                   {"use_nesterov", &a->nesterov}}) {
-    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_BOOL, "a bool", &value, &status)) {
-      *flag = value.value != 0;
-    }
-  }
-  for (const auto& [name, integer] :
-       {std::pair<Name, int64_t*>("groups[]", &a->groups), {"batch_dims[]", &a->batch_dims}}) {
-    if (Read(attr, name, OpenaclnnAttribute::OPENACLNN_FLOAT, "an integer", &value, &status)) {
-      *integer = static_cast<int64_t>(value.value);
-    }
-  }
-  for (const auto& [name, list] : {std::pair<Name, std::vector<int64_t>*>("axes", &a->axes),
-                                   {"strides", &a->strides},
-                                   {"pads", &a->pads},
-                                   {"dilations", &a->dilations}}) {
-    ReadEach(attr, name, "a list of integers", &status,
-             [into = list](double given) { into->push_back(static_cast<int64_t>(given)); });
-  }
-  ReadEach(attr, "data_format", "a string", &status,
-           [&](double given) { a->data_format += static_cast<char>(given); });
-  return status;
+  return {};
 }
 
 /// The memory of an operator's own, from the program's allocator if the stream has one. Given back
@@ -213,17 +261,6 @@ class Workspace {
   uint64_t bytes_ = 0;
 };
 
-/// Refuses host memory up front. Otherwise a later step would find it after earlier ones had run.
-Status CheckMemory(const GraphOperator& row, const Arguments& arguments) {
-  const auto inputs = static_cast<size_t>(row.num_inputs);
-  for (size_t i = 0; i < inputs; ++i) {
-    if ((row.known >> i & 1) != 0 || arguments.values[i] == nullptr) continue;
-    return Status(ACL_ERROR_OP_INPUT_NOT_MATCH,
-                  Concat("inputs[", i, "] memory is the host's, expected memory of the device"));
-  }
-  return {};
-}
-
 /// A step that phase 1 has planned.
 struct Planned {
   const GraphStep* step = nullptr;
@@ -234,14 +271,22 @@ struct Planned {
 
 /// Both phases of all steps; a failure has left its own message. Nothing runs if a plan or its
 /// memory is refused.
-int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
-  std::array<Planned, std::tuple_size_v<decltype(row.steps)>> all;
-  for (size_t i = 0; i < all.size() && row.steps[i].plan != nullptr; ++i) {
+int Run(const GraphOperator& row, GraphCall* call, aclrtStream stream) {
+  std::deque<Workspace> scratches;
+  for (GraphTensor& each : call->scratches) {
+    const size_t bytes = static_cast<size_t>(each.count()) * aclDataTypeSize(each.dtype);
+    const int failed = scratches.emplace_back(stream).Allocate(std::max<size_t>(bytes, 1));
+    if (failed != 0) return failed;
+    each.data = scratches.back().address();
+  }
+  std::deque<Planned> all;
+  for (const GraphStep& step : row.steps) {
+    Planned& planned = all.emplace_back();
     aclOpExecutor* executor = nullptr;
-    const int refused = row.steps[i].plan(arguments, &all[i].bytes, &executor);
-    all[i].executor.reset(executor);
+    const int refused = step.plan(*call, &planned.bytes, &executor);
+    planned.executor.reset(executor);
     if (refused != 0) return refused;
-    all[i].step = &row.steps[i];
+    planned.step = &step;
   }
   for (Planned& planned : all) {
     if (planned.executor == nullptr || planned.bytes == 0) continue;
@@ -259,9 +304,9 @@ int Run(const GraphOperator& row, const Arguments& arguments, aclrtStream stream
 }
 
 /// As Run; a lack of memory for the lists of plans is refused.
-int RunOrSay(const GraphOperator& row, const Arguments& arguments, aclrtStream stream) {
+int RunOrSay(const GraphOperator& row, GraphCall* call, aclrtStream stream) {
   try {
-    return Run(row, arguments, stream);
+    return Run(row, call, stream);
   } catch (...) {
     return Api("aclopCompileAndExecute", []() -> Status { throw; });
   }
@@ -270,7 +315,6 @@ int RunOrSay(const GraphOperator& row, const Arguments& arguments, aclrtStream s
 }  // namespace
 }  // namespace openaclnn
 
-using openaclnn::GraphArguments;
 using openaclnn::GraphOperator;
 using openaclnn::Status;
 
@@ -282,20 +326,24 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
                                 aclopEngineType, aclopCompileType, const char*,
                                 aclrtStream stream) {
   const GraphOperator* row = nullptr;
-  GraphArguments arguments;
+  std::optional<openaclnn::GraphCall> call;
   const int code = openaclnn::Api("aclopCompileAndExecute", [&] {
-    Status found = openaclnn::FindOperator(opType, &row);
-    if (row == nullptr) return found;
-    Status status = openaclnn::MakeTensors("inputs", ACL_ERROR_OP_INPUT_NOT_MATCH, row->num_inputs,
-                                           numInputs, inputDesc, inputs, &arguments);
+    Status status = openaclnn::FindOperator(opType, &row);
+    if (row == nullptr) return status;
+    call.emplace(row->inputs);
+    status = openaclnn::MakeTensors(
+        {"inputs", ACL_ERROR_OP_INPUT_NOT_MATCH, row->inputs, numInputs, inputDesc, inputs},
+        &call->inputs);
     if (status.ok()) {
-      status = openaclnn::MakeTensors("outputs", ACL_ERROR_OP_OUTPUT_NOT_MATCH, row->num_outputs,
-                                      numOutputs, outputDesc, outputs, &arguments);
+      status = openaclnn::MakeTensors(
+          {"outputs", ACL_ERROR_OP_OUTPUT_NOT_MATCH, row->outputs, numOutputs, outputDesc, outputs},
+          &call->outputs);
     }
-    if (status.ok()) status = openaclnn::CheckMemory(*row, arguments);
-    return status.ok() ? openaclnn::ReadAttributes(attr, &arguments) : status;
+    if (status.ok()) status = openaclnn::ReadAttributes(attr, *row, &*call);
+    if (status.ok()) row->prepare(*call);
+    return status;
   });
-  return code != 0 || row == nullptr ? code : openaclnn::RunOrSay(*row, arguments, stream);
+  return code != 0 || row == nullptr ? code : openaclnn::RunOrSay(*row, &*call, stream);
 }
 
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators that exist by their graph names: what they take, and the calls of libopapi that
-// they are.
+// they are. Their table is made from operators.toml.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 
-#include "graph_arguments.h"
+#include "graph_call.h"
 
 namespace openaclnn {
 
 /// Both phases of an operator of libopapi.
 struct GraphStep {
-  aclnnStatus (*plan)(const GraphArguments&, uint64_t*, aclOpExecutor**) = nullptr;
-  aclnnStatus (*run)(void*, uint64_t, aclOpExecutor*, aclrtStream) = nullptr;
+  /// Leaves the executor null if there is nothing to do.
+  aclnnStatus (*plan)(GraphCall&, uint64_t*, aclOpExecutor**);
+  aclnnStatus (*run)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 };
 
 struct GraphOperator {
   std::string_view name;
-  int num_inputs;
-  int num_outputs;
-  std::array<GraphStep, 4> steps;  // in their order; unused entries at the end are null
-  uint32_t known = 0;  // bit i is set: no kernel reads input i, so that it may be host memory
+  std::span<const GraphOperand> inputs, outputs;
+  std::span<const GraphAttribute> attributes;
+  void (*prepare)(GraphCall&);  // refuses, and adds scratch memory
+  std::span<const GraphStep> steps;
 };
 
 std::span<const GraphOperator> GraphOperators();

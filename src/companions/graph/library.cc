@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "ascendcl/graph_operator_names.h"
 #include "ascendcl/refused_function.h"
+#include "graph_operators/names.h"
 #include "operator.h"
 #include "refused.inc"
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of graph_views.h.
+#include "graph_views.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <random>
+
+namespace openaclnn {
+namespace {
+
+/// Dimensions but the last few, then two more.
+Dims With(const Dims& dims, size_t without, int64_t rows, int64_t columns) {
+  Dims made(dims.begin(), dims.end() - static_cast<ptrdiff_t>(without));
+  made.insert(made.end(), {rows, columns});
+  return made;
+}
+
+}  // namespace
+
+int64_t ChannelOf(const GraphTensor& tensor, std::string_view format) {
+  const bool last = format.empty() || format.back() == 'C';
+  return last && tensor.rank() > 0 ? tensor.rank() - 1 : 1;
+}
+
+bool BeginsWith(const GraphTensor& tensor, const GraphTensor& other) {
+  return tensor.rank() >= other.rank() &&
+         std::equal(other.dims.begin(), other.dims.end(), tensor.dims.begin());
+}
+
+bool EndsWith(const GraphTensor& tensor, const GraphTensor& other, int64_t but) {
+  const int64_t count = other.rank() - but;
+  return count >= 0 && count <= tensor.rank() &&
+         std::equal(tensor.dims.end() - count, tensor.dims.end(), other.dims.end() - count);
+}
+
+Dims LastTwo(const Dims& values) {
+  return values.size() == 4 ? Dims(values.begin() + 2, values.end()) : Dims{1, 1};
+}
+
+bool IsOneOrNone(const Dims& values) {
+  return values.empty() || (values.size() == 4 && values[0] == 1 && values[1] == 1);
+}
+
+Dims EvenPads(const Dims& pads) { return pads.empty() ? Dims{0, 0} : Dims{pads[0], pads[2]}; }
+
+bool AreEven(const Dims& pads) {
+  return pads.empty() || (pads.size() == 4 && pads[0] == pads[1] && pads[2] == pads[3]);
+}
+
+double NumberOf(const GraphTensor& tensor) {
+  double value = 0;
+  int64_t integer = 0;
+  if (tensor.values != nullptr && tensor.count() == 1) ReadElement(tensor, 0, &value, &integer);
+  return value;
+}
+
+Dims AxesOr(const Dims& axes, const GraphTensor& tensor) {
+  return axes.empty() ? Range(tensor.rank()) : axes;
+}
+
+Dims Joined(const std::vector<GraphTensor>& tensors) {
+  Dims dims = {static_cast<int64_t>(tensors.size())};
+  if (!tensors.empty()) dims.insert(dims.end(), tensors[0].dims.begin(), tensors[0].dims.end());
+  return dims;
+}
+
+GraphTensor PartOf(const GraphTensor& tensor, const Dims& from, const Dims& dims) {
+  const size_t rank = tensor.dims.size();
+  int64_t offset = 0;
+  bool fits = from.size() == rank && dims.size() == rank;
+  for (size_t i = 0; fits && i < rank; ++i) {
+    fits = from[i] >= 0 && from[i] <= tensor.dims[i] && dims[i] <= tensor.dims[i] - from[i];
+    offset += from[i] * tensor.strides[i];
+  }
+  return fits ? View(tensor, dims, tensor.strides, offset) : tensor;
+}
+
+Dims LastFirst(const Dims& paddings) {
+  Dims made;
+  for (size_t i = paddings.size() / 2; i-- > 0;) {
+    made.insert(made.end(), {paddings[2 * i], paddings[2 * i + 1]});
+  }
+  return made;
+}
+
+GraphTensor LastSwapped(const GraphTensor& tensor) {
+  Dims order = Range(tensor.rank());
+  if (order.size() >= 2) std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return Transposed(tensor, order);
+}
+
+Dims DimsFrom(const GraphTensor& tensor, int64_t first) {
+  const int64_t at = first < 0 ? first + tensor.rank() : first;
+  if (at < 0 || at > tensor.rank()) return {};  // refused as another shape
+  return {tensor.dims.begin() + at, tensor.dims.end()};
+}
+
+GraphTensor Grouped(const GraphTensor& tensor, const Dims& last) {
+  const int64_t width = CountOf(last);
+  return Reshape(tensor, {width == 0 ? 0 : tensor.count() / width, width});
+}
+
+GraphTensor One(const GraphTensor& tensor) {
+  return tensor.count() == 1 ? Reshape(tensor, {}) : tensor;
+}
+
+int64_t SeedOf(int64_t seed, int64_t seed2) {
+  if (seed != 0 || seed2 != 0) return seed * 1000003 + seed2;
+  static std::atomic<int64_t> calls{std::random_device{}()};
+  return ++calls;
+}
+
+bool IsPool(const GraphTensor& images, const Dims& ksize, const Dims& strides) {
+  const auto is_one = [](const Dims& values) {
+    return values.size() == 4 && values[0] == 1 && values[1] == 1 && values[2] > 0 && values[3] > 0;
+  };
+  return images.rank() == 4 && is_one(ksize) && is_one(strides);
+}
+
+PoolWindow::PoolWindow(const Dims& dims, const Dims& ksize, const Dims& strides,
+                       std::string_view padding)
+    : kernel(LastTwo(ksize)), steps(LastTwo(strides)), bordered(dims), inside(dims.size(), 0) {
+  for (size_t i = 0; i < 2 && padding == "SAME"; ++i) {
+    const int64_t size = dims[i + 2], windows = (size + steps[i] - 1) / steps[i];
+    const int64_t more = std::max<int64_t>((windows - 1) * steps[i] + kernel[i] - size, 0);
+    border.insert(border.begin(), {more / 2, more - more / 2});
+    bordered[i + 2] += more;
+    inside[i + 2] = more / 2;
+    none = none && more == 0;
+  }
+}
+
+GraphTensor ShapeOf(const GraphTensor& like, const GraphTensor& some) {
+  return View(some, like.dims, Dims(like.dims.size(), 0));
+}
+
+double PowerOf(double p) { return p == 0 || std::isinf(p) ? 1 : p; }
+
+DistanceRows::DistanceRows(const GraphTensor& given_grad, const GraphTensor& given_x1,
+                           const GraphTensor& given_x2, const GraphTensor& given_cdist,
+                           const GraphTensor& given_out)
+    : grad(given_grad), x1(given_x1), x2(given_x2), cdist(given_cdist), out(given_out) {
+  const size_t rank = x1.dims.size(), own = out.dims.size();
+  const bool fits = rank >= 3 && own >= 2 && own < rank && grad.dims == x1.dims &&
+                    x2.dims == x1.dims && cdist.dims == x1.dims;
+  if (!fits) return;  // refused with their shapes
+  const int64_t m = x1.dims[rank - 1], r = x1.dims[rank - 2];
+  const Dims pairs = With(x1.dims, 2, 1, r), apart = With(x1.strides, 2, 0, m);
+  // x1 and out hold each broadcast element once.
+  const Dims from(x1.strides.end() - static_cast<ptrdiff_t>(own) - 1, x1.strides.end());
+  const Dims rows = With(out.dims, 1, 1, m);
+  grad = View(grad, pairs, apart);
+  cdist = View(cdist, pairs, apart);
+  x1 = View(x1, rows, With(from, 2, 0, 1));
+  out = View(out, rows, With(out.strides, 1, 0, 1));
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that records call: windows of convolutions and pools, parts and shapes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "graph_call.h"
+
+namespace openaclnn {
+
+/// The dimension of a tensor's channels: the last in a format that ends with C, else the second.
+int64_t ChannelOf(const GraphTensor& tensor, std::string_view format);
+
+/// Whether the first dimensions of a tensor are all of the other; whether the last are those of the
+/// other but for the first few.
+bool BeginsWith(const GraphTensor& tensor, const GraphTensor& other);
+bool EndsWith(const GraphTensor& tensor, const GraphTensor& other, int64_t but);
+
+/// The last two of the numbers of N, C, H and W; 1 and 1 of none.
+Dims LastTwo(const Dims& values);
+bool IsOneOrNone(const Dims& values);  // no numbers, or four that begin with 1 and 1
+
+/// The first and the third of the sizes of borders above, below, to the left and the right.
+Dims EvenPads(const Dims& pads);
+bool AreEven(const Dims& pads);
+
+/// The value of one number that the host knows; see GraphTensor::values.
+double NumberOf(const GraphTensor& tensor);
+
+/// These axes; all of the tensor if there are none.
+Dims AxesOr(const Dims& axes, const GraphTensor& tensor);
+/// The dimensions of tensors of one shape, one after the other.
+Dims Joined(const std::vector<GraphTensor>& tensors);
+/// A tensor's elements from these indices on, as many as the dimensions; the tensor if it has
+/// fewer.
+GraphTensor PartOf(const GraphTensor& tensor, const Dims& from, const Dims& dims);
+/// Sizes before and behind each dimension, in the order from the last one that PyTorch has.
+Dims LastFirst(const Dims& paddings);
+/// The last two dimensions change places.
+GraphTensor LastSwapped(const GraphTensor& tensor);
+
+/// The dimensions from one on; a negative one counts from the last.
+Dims DimsFrom(const GraphTensor& tensor, int64_t first);
+/// Rows, and the elements of these last dimensions.
+GraphTensor Grouped(const GraphTensor& tensor, const Dims& last);
+/// A tensor of one element as one without dimensions.
+GraphTensor One(const GraphTensor& tensor);
+/// The seed of two, any other where both are 0.
+int64_t SeedOf(int64_t seed, int64_t seed2);
+
+/// Whether ksize and strides are those of a pool of images in NCHW.
+bool IsPool(const GraphTensor& images, const Dims& ksize, const Dims& strides);
+/// A pool's windows, and the border that SAME puts around the images.
+struct PoolWindow {
+  PoolWindow(const Dims& dims, const Dims& ksize, const Dims& strides, std::string_view padding);
+  Dims kernel, steps;
+  bool none = true;  // there is no border
+  Dims border;       // left, right, above, below
+  Dims bordered;     // the dimensions with it
+  Dims inside;       // indices of the first element within it
+};
+
+/// Memory of a tensor that stands for one of another shape, of which the shape alone is wanted.
+GraphTensor ShapeOf(const GraphTensor& like, const GraphTensor& some);
+
+/// The power between a norm and the sum that it is the root of; extremes and counts have none.
+double PowerOf(double p);
+
+/// Operands of aclnnCdistBackward. All inputs of CdistGrad were copied to (…, P, R, M): each of the
+/// P rows is a batch of its own, of which gradients and distances, that all M have, are taken once.
+struct DistanceRows {
+  DistanceRows(const GraphTensor& grad, const GraphTensor& x1, const GraphTensor& x2,
+               const GraphTensor& cdist, const GraphTensor& out);
+  GraphTensor grad, x1, x2, cdist, out;
+};
+
+}  // namespace openaclnn
