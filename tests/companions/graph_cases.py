@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that the records of operators by their graph names use in `cases` and `numpy`."""
+
+import math
+
+import numpy as np
+from graph_driver import Host
+
+generator = np.random.default_rng(0)
+
+
+class Drawn:
+    """An output of random numbers: its shape, its type, and whether an array may be it."""
+
+    def __init__(self, shape, check, dtype=np.float32):
+        self.shape, self.check, self.dtype = tuple(map(int, shape)), check, np.dtype(dtype)
+
+
+# --- operands -----------------------------------------------------------------------------------
+
+
+def f32(values):
+    return np.array(values, np.float32)
+
+
+def i32(values):
+    return np.array(values, np.int32)
+
+
+def i64(values):
+    return np.array(values, np.int64)
+
+
+def host(values, dtype=np.int64):
+    return Host(values, dtype)
+
+
+def normal(*shape):
+    return f32(generator.standard_normal(shape))
+
+
+def positive(*shape):
+    return f32(generator.uniform(0.5, 2, shape))
+
+
+def apart(*shape):
+    """Numbers of both signs, none near 0."""
+    return f32(generator.uniform(0.5, 2, shape) * generator.choice([-1, 1], shape))
+
+
+def unit(*shape):
+    """Numbers between -1 and 1."""
+    return f32(generator.uniform(-0.9, 0.9, shape))
+
+
+def flags(*shape):
+    return generator.integers(0, 2, shape).astype(bool)
+
+
+def integers(*shape, below=9, least=-9):
+    return generator.integers(least, below, shape).astype(np.int32)
+
+
+def shuffled(*shape):
+    """Numbers that are all different."""
+    return f32(generator.permutation(int(np.prod(shape))).reshape(shape) / 4 - 3)
+
+
+def distances(rows, columns, width):
+    """Operands of CdistGrad, which torch-npu copies to (P, R, M)."""
+    x1, x2, by = normal(rows, width), normal(columns, width), normal(rows, columns)
+    shape = (rows, columns, width)
+    apart_by = np.sqrt(((x1[:, None] - x2[None]) ** 2).sum(-1))
+    return {
+        "grad": f32(np.broadcast_to(by[..., None], shape)),
+        "x1": f32(np.broadcast_to(x1[:, None], shape)),
+        "x2": f32(np.broadcast_to(x2[None], shape)),
+        "cdist": f32(np.broadcast_to(apart_by[..., None], shape)),
+    }
+
+
+# --- formulas -----------------------------------------------------------------------------------
+
+
+def cdist_gradient(grad, x1, x2, cdist):
+    return (grad * (x1 - x2) / cdist).sum(1)
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def erf(x):
+    return np.vectorize(math.erf)(x)
+
+
+def erf_inverse(y):
+    """By Newton's steps."""
+    x = np.zeros_like(y)
+    for _ in range(60):
+        x = x - (erf(x) - y) / (2 / math.sqrt(math.pi) * np.exp(-x * x))
+    return x
+
+
+def gelu(x):
+    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def running_sum(x, axis, exclusive, reverse):
+    turned = np.flip(x, axis) if reverse else x
+    made = turned.cumsum(axis) - (turned if exclusive else 0)
+    return np.flip(made, axis) if reverse else made
+
+
+def sort_pairs(x, axis, descending):
+    order = np.argsort(-x if descending else x, axis, kind="stable")
+    return np.take_along_axis(x, order, axis), order.astype(np.int32)
+
+
+def top(x, k, axis, largest):
+    return tuple(np.take(each, range(k), axis) for each in sort_pairs(x, axis, largest))
+
+
+def windows(x, kernel, steps=(1, 1)):
+    """(N, C, rows, columns, height, width)"""
+    view = np.lib.stride_tricks.sliding_window_view(x, kernel, (2, 3))
+    return view[:, :, :: steps[0], :: steps[1]]
+
+
+def convolve(x, w):
+    return np.einsum("nchwij,ocij->nohw", windows(x, w.shape[2:]), w)
+
+
+def filter_gradient(x, dy):
+    kernel = [n - m + 1 for n, m in zip(x.shape[2:], dy.shape[2:], strict=True)]
+    return np.einsum("nchwij,nohw->ocij", windows(x, kernel), dy)
+
+
+def input_gradient(w, dy):
+    n, (c, height, width) = dy.shape[0], w.shape[1:]
+    dx = np.zeros((n, c, dy.shape[2] + height - 1, dy.shape[3] + width - 1))
+    for i in range(height):
+        for j in range(width):
+            part = np.einsum("nohw,oc->nchw", dy, w[:, :, i, j])
+            dx[:, :, i : i + dy.shape[2], j : j + dy.shape[3]] += part
+    return dx
+
+
+def channel(values):
+    return values[:, None, None]
+
+
+def normalised(x, mean, variance, epsilon, scale=None, offset=None):
+    made = (x - channel(mean)) / np.sqrt(channel(variance) + epsilon)
+    return made if scale is None else made * channel(scale) + channel(offset)
+
+
+def batch_norm_step(x, scale, offset, mean, variance, factor, epsilon):
+    axes, count = (0, 2, 3), x.size // x.shape[1]
+    own_mean, own_variance = x.mean(axes), x.var(axes)
+    return {
+        "y": normalised(x, own_mean, own_variance, epsilon, scale, offset),
+        "mean": mean + factor * (own_mean - mean),
+        "variance": variance + factor * (own_variance * count / (count - 1) - variance),
+        "batch_mean": own_mean,
+        "batch_variance": own_variance,
+    }
+
+
+def layer_norm(x, gamma, beta, axis, epsilon, inverse=False):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    rstd = 1 / np.sqrt(variance + epsilon)
+    return (x - mean) * rstd * gamma + beta, mean, rstd if inverse else variance
+
+
+def layer_norm_gradient(dy, x, variance, mean, gamma, epsilon):
+    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    rstd = 1 / np.sqrt(variance + epsilon)
+    hat, by = (x - mean) * rstd, dy * gamma
+    dx = rstd * (by - by.mean(axes, keepdims=True) - hat * (by * hat).mean(axes, keepdims=True))
+    rows = tuple(range(x.ndim - gamma.ndim))
+    return dx, (dy * hat).sum(rows), dy.sum(rows)
+
+
+def border_of(shape, kernel, steps, padding):
+    made = [(0, 0), (0, 0)]
+    for size, width, step in zip(shape[2:], kernel, steps, strict=True):
+        more = max((-(-size // step) - 1) * step + width - size, 0) if padding == "SAME" else 0
+        made.append((more // 2, more - more // 2))
+    return made
+
+
+def pool(x, ksize, strides, padding, function, outside):
+    border = border_of(x.shape, ksize[2:], strides[2:], padding)
+    bordered = np.pad(x, border, constant_values=outside)
+    return function(windows(bordered, ksize[2:], strides[2:]), (4, 5))
+
+
+def pool_gradient(x, grad, ksize, strides, padding, outside, weights):
+    """weights(part) is the gradient of one window's result by its elements."""
+    border = border_of(x.shape, ksize[2:], strides[2:], padding)
+    bordered = np.pad(x, border, constant_values=outside)
+    made = np.zeros_like(bordered)
+    for n, c, i, j in np.ndindex(grad.shape):
+        at = (n, c, slice(i * strides[2], i * strides[2] + ksize[2]),
+              slice(j * strides[3], j * strides[3] + ksize[3]))  # fmt: skip
+        made[at] += grad[n, c, i, j] * weights(bordered[at])
+    (top, below), (left, right) = border[2:]
+    return made[:, :, top : made.shape[2] - below, left : made.shape[3] - right]
+
+
+def max_pool_gradient(x, grad, ksize, strides, padding):
+    return pool_gradient(x, grad, ksize, strides, padding, -np.inf, lambda part: part == part.max())
+
+
+def average_pool_gradient(shape, grad, ksize, strides, padding):
+    return pool_gradient(np.ones(shape), grad, ksize, strides, padding, 0, lambda part: part / part.sum())
+
+
+def adaptive_parts(shape, size):
+    for i, j in np.ndindex(*size):
+        yield i, j, slice(None), slice(None), *(
+            slice(at * n // m, -(-(at + 1) * n // m))
+            for at, n, m in zip((i, j), shape[-2:], size, strict=True)
+        )
+
+
+def adaptive_pool(x, size):
+    made = np.zeros((*x.shape[:-2], *size))
+    for i, j, *part in adaptive_parts(x.shape, size):
+        made[..., i, j] = x[tuple(part)].mean((-2, -1))
+    return made
+
+
+def adaptive_pool_gradient(grad, shape):
+    made = np.zeros(shape)
+    for i, j, *part in adaptive_parts(shape, grad.shape[-2:]):
+        view = made[tuple(part)]
+        view += grad[..., i, j][..., None, None] / (view.shape[-2] * view.shape[-1])
+    return made
+
+
+def bilinear_weights(size, result, align_corners):
+    """(result, size)"""
+    at = np.arange(result)
+    if align_corners:
+        at = at * (size - 1) / max(result - 1, 1)
+    else:
+        at = np.clip((at + 0.5) * size / result - 0.5, 0, size - 1)
+    return np.maximum(1 - np.abs(at[:, None] - np.arange(size)), 0)
+
+
+def bilinear(x, size, align_corners):
+    rows = bilinear_weights(x.shape[2], size[0], align_corners)
+    columns = bilinear_weights(x.shape[3], size[1], align_corners)
+    return np.einsum("nchw,ih,jw->ncij", x, rows, columns)
+
+
+def bilinear_gradient(grads, original, align_corners):
+    rows = bilinear_weights(original.shape[2], grads.shape[2], align_corners)
+    columns = bilinear_weights(original.shape[3], grads.shape[3], align_corners)
+    return np.einsum("ncij,ih,jw->nchw", grads, rows, columns)
+
+
+def segment_sums(x, segments, count):
+    out = np.zeros((int(count), *x.shape[segments.ndim :]))
+    np.add.at(out, segments, x)
+    return out
+
+
+# --- steps of optimisers: what each operand holds afterwards ------------------------------------
+
+
+def momentum_step(var, accum, lr, grad, momentum, use_nesterov):
+    accum = accum * momentum + grad
+    return {"var": var - lr * (grad + accum * momentum if use_nesterov else accum), "accum": accum}
+
+
+def sgd_step(parameters, gradient, rate, accum, momentum, stat, dampening, weight_decay, nesterov):
+    by = gradient + weight_decay * parameters
+    accum = accum * momentum + by * (1 - dampening * (1 - stat))
+    by = by + accum * momentum if nesterov else accum
+    return {
+        "parameters": parameters - rate * by,
+        "accum": accum,
+        "stat": stat * 0 if dampening else stat,
+    }
+
+
+def adam_step(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, use_nesterov):
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    by = m * beta1 + (1 - beta1) * grad if use_nesterov else m
+    return {"var": var - rate * by / (np.sqrt(v) + epsilon), "m": m, "v": v}
+
+
+def adagrad_step(var, accum, lr, grad, update_slots):
+    accum = accum + grad * grad if update_slots else accum
+    return {"var": var - lr * grad / np.sqrt(accum), "accum": accum}
+
+
+def rms_step(var, ms, mom, lr, rho, momentum, epsilon, grad):
+    ms = rho * ms + (1 - rho) * grad * grad
+    mom = momentum * mom + lr * grad / np.sqrt(ms + epsilon)
+    return {"var": var - mom, "ms": ms, "mom": mom}
+
+
+def lamb_direction(
+    grad, v, m, weights, beta1, rest1, beta2, rest2, epsilon, steps, do_use_weight, decay
+):
+    v = beta2 * v + rest2 * grad * grad
+    m = beta1 * m + rest1 * grad
+    by = m / (1 - beta1**steps) / (np.sqrt(v / (1 - beta2**steps)) + epsilon)
+    return {"output0": by + do_use_weight * decay * weights, "inputv": v, "inputm": m}
+
+
+def lamb_weights(weight_norm, step_norm, rate, step, weights):
+    ratio = weight_norm / step_norm if weight_norm > 0 and step_norm > 0 else 1
+    return weights - rate * ratio * step
