@@ -56,8 +56,8 @@ def _access(kind, i, each):
         return f"const auto {each.name} = graph_call.attribute<{cpp}>({i}{otherwise});"
     if each.use == "integers":
         return f"const Dims {each.name} = graph_call.integers({i});"
-    if each.use == "number":
-        return f"const double {each.name} = graph_call.number({i});"
+    if each.use in ("number", "read"):
+        return f"const double {each.name} = graph_call.{each.use}({i});"
     if each.many:
         return f"const std::vector<GraphTensor>& {each.name} = graph_call.{kind}s_of({i});"
     return f"const GraphTensor& {each.name} = graph_call.{kind}({i});"
@@ -65,16 +65,24 @@ def _access(kind, i, each):
 
 def known(operator):
     """{name: (the line that declares it, the text in which it names others)}, in order."""
-    made = {}
+    made, late = {}, {}
     for kind in ("input", "attribute", "output"):
         for i, each in enumerate(getattr(operator, f"{kind}s")):
-            made[each.name] = (_access(kind, i, each), "")
+            if getattr(each, "use", "") == "scalar":
+                line = f"const GraphTensor& {each.name}_given = graph_call.input({i});"
+                made[f"{each.name}_given"] = (line, "")
+                late[each.name] = f"{each.name}_given.on_host ? {each.name}_kept : One({each.name}_given)"
+            else:
+                made[each.name] = (_access(kind, i, each), "")
     scratches = 0
     for each in operator.lets:
         if each.scratch:
             line = f"const GraphTensor& {each.name} = graph_call.scratch({scratches});"
             made[each.name] = (line, "")
             scratches += 1
+            scalar = each.name.removesuffix("_kept")
+            if scalar in late:
+                made[scalar] = (f"const GraphTensor {scalar} = {late[scalar]};", late[scalar])
         else:
             made[each.name] = (f"const auto {each.name} = {each.value};", each.value)
     return made
@@ -120,7 +128,8 @@ def plan(operator, i, api):
         raise Fault(f"calls gives {call.operator} {len(call.arguments)} arguments, expected "
                     f"{len(types)} ({', '.join(names)})")  # fmt: skip
     made = [argument(*each) for each in zip(types, call.arguments, strict=True)]
-    lines = lines_for(operator, ", ".join([*call.arguments, call.condition]))
+    lines = [f"const int64_t {call.turn} = graph_call.turn;"] if call.turn else []
+    lines += lines_for(operator, ", ".join([*call.arguments, call.condition]))
     if call.condition:
         lines.append(f"if (!({call.condition})) return 0;")
     listed = ",\n      ".join([*made, "bytes", "executor"])
@@ -129,6 +138,24 @@ def plan(operator, i, api):
         f"aclnnStatus Plan{operator.name}{i}(\n    GraphCall& graph_call, uint64_t* bytes, "
         "aclOpExecutor** executor) {\n" + "".join(f"  {line}\n" for line in lines) + "}\n\n"
     )
+
+
+def turns(operator, i):
+    """How often the neighbours of a call that take turns with it are called."""
+    text = operator.calls[i].turns
+    lines = "".join(f"  {line}\n" for line in lines_for(operator, text))
+    return (
+        f"int64_t TurnsOf{operator.name}{i}(const GraphCall& graph_call) {{\n{lines}"
+        f"  return static_cast<int64_t>({text});\n}}\n\n"
+    )
+
+
+def first_of_turns(operator, i):
+    """The first of the neighbours that take turns."""
+    own = (operator.calls[i].turn, operator.calls[i].turns)
+    while i > 0 and (operator.calls[i - 1].turn, operator.calls[i - 1].turns) == own:
+        i -= 1
+    return i
 
 
 def words_of(text):
@@ -159,7 +186,7 @@ def prepare(operator):
     lines = []
     for i, each in enumerate(operator.inputs):
         # Values that the host has to know are read before anything else is done.
-        if each.use in ("integers", "number") and each.name not in first | later:
+        if each.use in ("integers", "number", "read") and each.name not in first | later:
             lines.append(f"(void)graph_call.{each.use}({i});")
     lines += [line for name, (line, _) in names.items() if name in first]
     for condition, words in operator.expects:
@@ -197,13 +224,16 @@ def rows(operator, api):
             for each in operator.attributes
         )
         made.append(f"constexpr GraphAttribute k{operator.name}Attributes[] = {{\n{listed}}};\n")
-    listed = "".join(
-        f"    {{Plan{operator.name}{i}, aclnn{each.operator}}},\n"
-        for i, each in enumerate(operator.calls)
-    )
+    listed, functions = "", [prepare(operator)]
+    for i, each in enumerate(operator.calls):
+        functions.append(plan(operator, i, api))
+        first, count = first_of_turns(operator, i), "nullptr"
+        if each.turn:
+            count = f"TurnsOf{operator.name}{first}"
+            functions += [turns(operator, i)] if i == first else []
+        listed += f"    {{Plan{operator.name}{i}, aclnn{each.operator}, {count}}},\n"
     made.append(f"constexpr GraphStep k{operator.name}Steps[] = {{\n{listed}}};\n\n")
-    plans = [plan(operator, i, api) for i in range(len(operator.calls))]
-    return "".join([prepare(operator), *plans, *made])
+    return "".join([*functions, *made])
 
 
 def row(operator):

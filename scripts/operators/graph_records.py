@@ -7,6 +7,9 @@ The file has an [[operator]] for each:
     inputs      in their order: "x"; "x?" may be left out; "x..." is as many as the program gives
                 "axes: integers"  the host knows the values, which are integers: a Dims
                 "value: number"   the host knows the value: a double
+                "prob: read"      as number, or on the device: then the call waits for its stream
+                "lr: scalar"      one number on the device or the host: calls see a tensor without
+                                  dimensions, and of its type, on the device
                 "size: anywhere"  the memory may be the host's: no kernel reads it, or the calls ask
                                   where it is
     attributes  "keep_dims: flag = false", of the kinds in KINDS; without a default the program has
@@ -21,7 +24,8 @@ The file has an [[operator]] for each:
                 runs; in an order in which later ones may name earlier ones
     calls       of libopapi, in their order and without aclnn: "Add(x1, x2, 1, y)". Arguments are
                 C++ expressions of the names above; `none` is a tensor that is left out.
-                "if condition: Add(…)" is called only then
+                "if condition: Add(…)" is called only then, "each t < count: Add(…)" for t = 0, 1,
+                …; neighbours with the same `each` take turns
     numpy       the outputs as an expression of NumPy, a tuple if there are several, for the tests
     cases       calls that the tests make: "x=normal(2, 3), axes=host([1])", arguments of Python;
                 the functions are those of tests/companions/graph_cases.py
@@ -52,7 +56,8 @@ KINDS = {
     "reals": ("kReals", "std::vector<double>"),
     "type": ("kType", "int64_t"),
 }
-USES = {"": "kDevice", "integers": "kIntegers", "number": "kNumber", "anywhere": "kAnywhere"}
+USES = {"": "kDevice", "integers": "kIntegers", "number": "kNumber", "read": "kAnywhere",
+        "scalar": "kAnywhere", "anywhere": "kAnywhere"}  # fmt: skip
 KEYS = {
     "name": str, "inputs": list, "attributes": list, "outputs": list, "only": dict, "expects": list,
     "lets": list, "calls": list, "numpy": str, "cases": list,
@@ -92,6 +97,8 @@ class Call:
     operator: str
     arguments: list
     condition: str
+    turn: str = ""  # the name of what counts the calls
+    turns: str = ""  # how often
 
 
 @dataclass
@@ -149,10 +156,13 @@ def _let(text):
 
 
 def _call(text):
-    found = re.fullmatch(r"(?:if (.*?): )?([A-Z]\w*)\((.*)\)", text, re.DOTALL)
+    found = re.fullmatch(
+        r"(?:each (\w+) < (.*?): )?(?:if (.*?): )?([A-Z]\w*)\((.*)\)", text, re.DOTALL
+    )
     if not found:
         raise Fault(f'calls has {text!r}, expected "Operator(argument, …)", before it "if …: "')
-    return Call(found[2], split(found[3]), found[1] or "")
+    turn, turns, condition, operator, arguments = found.groups()
+    return Call(operator, split(arguments), condition or "", turn or "", turns or "")
 
 
 def _expectation(text):
@@ -191,6 +201,12 @@ def operator_of(record):
     lets = [_let(each) for each in record.get("lets", [])]
     expects = list(_only(attributes, record.get("only", {})))
     expects += map(_expectation, record.get("expects", []))
+    # Before all others a number of the host comes to the device.
+    for each in reversed(inputs):
+        if each.use == "scalar":
+            lets.insert(0, Let(f"{each.name}_kept", f"{each.name}_given.dtype, Dims{{}}", True))
+            calls.insert(0, Call("InplaceFillScalar", [f"{each.name}_kept", f"NumberOf({each.name}_given)"],
+                                 f"{each.name}_given.on_host"))  # fmt: skip
     for each in outputs:
         if each.copies and each.copies not in {one.name for one in inputs}:
             raise Fault(f"outputs has '={each.copies}', expected the name of an input")

@@ -132,23 +132,44 @@ def windows(x, kernel, steps=(1, 1)):
     return view[:, :, :: steps[0], :: steps[1]]
 
 
-def convolve(x, w):
-    return np.einsum("nchwij,ocij->nohw", windows(x, w.shape[2:]), w)
+def bordered(x, pads):
+    pairs = list(zip(pads[::2], pads[1::2], strict=True)) or [(0, 0)] * (x.ndim - 2)
+    return np.pad(x, [(0, 0), (0, 0), *pairs])
 
 
-def filter_gradient(x, dy):
-    kernel = [n - m + 1 for n, m in zip(x.shape[2:], dy.shape[2:], strict=True)]
-    return np.einsum("nchwij,nohw->ocij", windows(x, kernel), dy)
+def steps_of(strides, rank):
+    return tuple(strides[2:]) or (1,) * (rank - 2)
 
 
-def input_gradient(w, dy):
-    n, (c, height, width) = dy.shape[0], w.shape[1:]
-    dx = np.zeros((n, c, dy.shape[2] + height - 1, dy.shape[3] + width - 1))
-    for i in range(height):
-        for j in range(width):
-            part = np.einsum("nohw,oc->nchw", dy, w[:, :, i, j])
-            dx[:, :, i : i + dy.shape[2], j : j + dy.shape[3]] += part
-    return dx
+def all_windows(x, kernel, strides):
+    """(N, C, places, kernel); and the letters of places and of the kernel"""
+    rank = x.ndim
+    view = np.lib.stride_tricks.sliding_window_view(x, tuple(kernel), tuple(range(2, rank)))
+    cut = tuple(slice(None, None, step) for step in steps_of(strides, rank))
+    return view[(slice(None), slice(None), *cut)], "xyz"[: rank - 2], "ijk"[: rank - 2]
+
+
+def convolve(x, w, strides, pads):
+    view, at, of = all_windows(bordered(x, pads), w.shape[2:], strides)
+    return np.einsum(f"nc{at}{of},oc{of}->no{at}", view, w)
+
+
+def filter_gradient(x, size, dy, strides, pads):
+    view, at, of = all_windows(bordered(x, pads), size[2:], strides)
+    return np.einsum(f"nc{at}{of},no{at}->oc{of}", view, dy)
+
+
+def input_gradient(size, w, dy, strides, pads):
+    wide = np.zeros_like(bordered(np.zeros(size), pads))
+    steps = steps_of(strides, wide.ndim)
+    for place in np.ndindex(*w.shape[2:]):
+        part = np.einsum("no...,oc->nc...", dy, w[(slice(None), slice(None), *place)])
+        at = tuple(slice(p, p + s * (n - 1) + 1, s)
+                   for p, s, n in zip(place, steps, dy.shape[2:], strict=True))  # fmt: skip
+        wide[(slice(None), slice(None), *at)] += part
+    before = pads[::2] or [0] * (len(size) - 2)
+    inside = tuple(slice(p, p + n) for p, n in zip(before, size[2:], strict=True))
+    return wide[(slice(None), slice(None), *inside)]
 
 
 def channel(values):

@@ -191,8 +191,8 @@ Status ReadAttribute(const aclopAttr* attr, const GraphAttribute& row, GraphCall
     case GraphAttribute::kType:
       *made = static_cast<int64_t>((*values)[0]);
       break;
-    case GraphAttribute::kText:
-      *made = std::string(values->begin(), values->end());
+    case GraphAttribute::kText:  // frameworks set an empty one for what they do not say
+      if (!values->empty()) *made = std::string(values->begin(), values->end());
       break;
     case GraphAttribute::kIntegers:
       *made = Dims(values->begin(), values->end());
@@ -280,13 +280,21 @@ int Run(const GraphOperator& row, GraphCall* call, aclrtStream stream) {
     each.data = scratches.back().address();
   }
   std::deque<Planned> all;
-  for (const GraphStep& step : row.steps) {
-    Planned& planned = all.emplace_back();
-    aclOpExecutor* executor = nullptr;
-    const int refused = step.plan(*call, &planned.bytes, &executor);
-    planned.executor.reset(executor);
-    if (refused != 0) return refused;
-    planned.step = &step;
+  for (auto first = row.steps.begin(); first != row.steps.end();) {
+    auto end = first + 1;
+    while (first->turns != nullptr && end != row.steps.end() && end->turns == first->turns) ++end;
+    const int64_t turns = first->turns == nullptr ? 1 : first->turns(*call);
+    for (call->turn = 0; call->turn < turns; ++call->turn) {
+      for (auto step = first; step != end; ++step) {
+        Planned& planned = all.emplace_back();
+        aclOpExecutor* executor = nullptr;
+        const int refused = step->plan(*call, &planned.bytes, &executor);
+        planned.executor.reset(executor);
+        if (refused != 0) return refused;
+        planned.step = &*step;
+      }
+    }
+    first = end;
   }
   for (Planned& planned : all) {
     if (planned.executor == nullptr || planned.bytes == 0) continue;
@@ -330,7 +338,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs,
   const int code = openaclnn::Api("aclopCompileAndExecute", [&] {
     Status status = openaclnn::FindOperator(opType, &row);
     if (row == nullptr) return status;
-    call.emplace(row->inputs);
+    call.emplace(row->inputs, stream);
     status = openaclnn::MakeTensors(
         {"inputs", ACL_ERROR_OP_INPUT_NOT_MATCH, row->inputs, numInputs, inputDesc, inputs},
         &call->inputs);

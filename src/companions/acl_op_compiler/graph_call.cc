@@ -71,6 +71,29 @@ double GraphCall::number(size_t input) const {
   return value;
 }
 
+double GraphCall::read(size_t input) const {
+  GraphTensor tensor = this->input(input);
+  if (tensor.values != nullptr) return number(input);
+  const size_t bytes = aclDataTypeSize(tensor.dtype);
+  double value = 0;
+  int64_t unused = 0;
+  alignas(8) char copy[8] = {};
+  if (tensor.count() == 1 && bytes <= sizeof(copy)) {
+    int code = aclrtSynchronizeStream(stream_);
+    if (code == 0) {
+      code = aclrtMemcpy(copy, sizeof(copy), tensor.data, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
+    }
+    if (code != 0) {
+      Refuse(code,
+             Concat(row_inputs_[input].name, " value is not read, expected a stream that ends"));
+    }
+    tensor.values = copy;
+    if (ReadElement(tensor, 0, &value, &unused)) return value;
+  }
+  Refuse(ACL_ERROR_OP_INPUT_NOT_MATCH, Concat(row_inputs_[input].name, " count is ", tensor.count(),
+                                              ", expected one number of 32 or 64 bits"));
+}
+
 const GraphTensor& GraphCall::AddScratch(aclDataType dtype, const Dims& dims) {
   return scratches.emplace_back(dtype, dims);
 }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "acl/acl_rt.h"
 #include "common/text.h"
 #include "graph_tensor.h"
 
@@ -58,7 +59,8 @@ class GraphCall {
   using Attribute =
       std::variant<std::monostate, bool, int64_t, double, std::string, Dims, std::vector<double>>;
 
-  explicit GraphCall(std::span<const GraphOperand> row_inputs) : row_inputs_(row_inputs) {}
+  GraphCall(std::span<const GraphOperand> row_inputs, aclrtStream stream)
+      : row_inputs_(row_inputs), stream_(stream) {}
 
   // Operands, by their places in the record. One that is left out is not given().
   const GraphTensor& input(size_t i) const { return OneOf(inputs, i); }
@@ -70,6 +72,8 @@ class GraphCall {
   /// The values of an input that the host knows.
   Dims integers(size_t input) const;
   double number(size_t input) const;
+  /// The value of an input of one number that may be on the device: then this waits for the stream.
+  double read(size_t input) const;
 
   /// An attribute, by its place in the record; `otherwise` if it is not set.
   template <class T>
@@ -99,6 +103,7 @@ class GraphCall {
 
   std::vector<std::vector<GraphTensor>> inputs, outputs;
   std::deque<GraphTensor> scratches;
+  int64_t turn = 0;  // of a step that is called several times
   std::vector<Attribute> attributes;
 
  private:
@@ -108,6 +113,7 @@ class GraphCall {
   static const GraphTensor& OneOf(const std::vector<std::vector<GraphTensor>>& of, size_t i);
 
   const std::span<const GraphOperand> row_inputs_;
+  const aclrtStream stream_;
   Kept<aclTensor, aclDestroyTensor> tensors_;
   Kept<aclTensorList, aclDestroyTensorList> lists_;
   Kept<aclScalar, aclDestroyScalar> scalars_;

@@ -15,6 +15,8 @@ struct GraphStep {
   /// Leaves the executor null if there is nothing to do.
   aclnnStatus (*plan)(GraphCall&, uint64_t*, aclOpExecutor**);
   aclnnStatus (*run)(void*, uint64_t, aclOpExecutor*, aclrtStream);
+  /// How often it is called, in turns with its neighbours that have the same; null: once.
+  int64_t (*turns)(const GraphCall&) = nullptr;
 };
 
 struct GraphOperator {

@@ -35,18 +35,41 @@ bool EndsWith(const GraphTensor& tensor, const GraphTensor& other, int64_t but) 
          std::equal(tensor.dims.end() - count, tensor.dims.end(), other.dims.end() - count);
 }
 
-Dims LastTwo(const Dims& values) {
-  return values.size() == 4 ? Dims(values.begin() + 2, values.end()) : Dims{1, 1};
+Dims WithoutTwo(const Dims& values, size_t rank) {
+  if (values.size() < 2) return Dims(rank < 2 ? 0 : rank - 2, 1);
+  return {values.begin() + 2, values.end()};
 }
 
-bool IsOneOrNone(const Dims& values) {
-  return values.empty() || (values.size() == 4 && values[0] == 1 && values[1] == 1);
+bool IsConvolution(const Dims& images, const Dims& strides, const Dims& pads,
+                   const Dims& dilations) {
+  const size_t rank = images.size();
+  const auto fits = [rank](const Dims& values) {
+    return values.empty() || (values.size() == rank && values[0] == 1 && values[1] == 1);
+  };
+  const bool positive =
+      std::all_of(pads.begin(), pads.end(), [](int64_t each) { return each >= 0; });
+  return rank > 2 && fits(strides) && fits(dilations) && positive &&
+         (pads.empty() || pads.size() == 2 * (rank - 2));
 }
 
-Dims EvenPads(const Dims& pads) { return pads.empty() ? Dims{0, 0} : Dims{pads[0], pads[2]}; }
-
-bool AreEven(const Dims& pads) {
-  return pads.empty() || (pads.size() == 4 && pads[0] == pads[1] && pads[2] == pads[3]);
+ConvWindow::ConvWindow(const Dims& images, const Dims& strides, const Dims& given_pads,
+                       const Dims& given_dilations)
+    : steps(WithoutTwo(strides, images.size())),
+      pads(steps.size(), 0),
+      dilations(WithoutTwo(given_dilations, images.size())),
+      output_pads(steps.size(), 0),
+      bordered(images),
+      inside(images.size(), 0) {
+  for (size_t i = 0; i < steps.size() && !given_pads.empty(); ++i) {
+    even = even && given_pads[2 * i] == given_pads[2 * i + 1];
+  }
+  for (size_t i = 0; i < steps.size() && !given_pads.empty(); ++i) {
+    const int64_t before = given_pads[2 * i], behind = given_pads[2 * i + 1];
+    if (even) pads[i] = before;
+    border.insert(border.begin(), {before, behind});
+    bordered[i + 2] += before + behind;
+    inside[i + 2] = before;
+  }
 }
 
 double NumberOf(const GraphTensor& tensor) {
@@ -121,7 +144,10 @@ bool IsPool(const GraphTensor& images, const Dims& ksize, const Dims& strides) {
 
 PoolWindow::PoolWindow(const Dims& dims, const Dims& ksize, const Dims& strides,
                        std::string_view padding)
-    : kernel(LastTwo(ksize)), steps(LastTwo(strides)), bordered(dims), inside(dims.size(), 0) {
+    : kernel(WithoutTwo(ksize, 4)),
+      steps(WithoutTwo(strides, 4)),
+      bordered(dims),
+      inside(dims.size(), 0) {
   for (size_t i = 0; i < 2 && padding == "SAME"; ++i) {
     const int64_t size = dims[i + 2], windows = (size + steps[i] - 1) / steps[i];
     const int64_t more = std::max<int64_t>((windows - 1) * steps[i] + kernel[i] - size, 0);

@@ -17,13 +17,22 @@ int64_t ChannelOf(const GraphTensor& tensor, std::string_view format);
 bool BeginsWith(const GraphTensor& tensor, const GraphTensor& other);
 bool EndsWith(const GraphTensor& tensor, const GraphTensor& other, int64_t but);
 
-/// The last two of the numbers of N, C, H and W; 1 and 1 of none.
-Dims LastTwo(const Dims& values);
-bool IsOneOrNone(const Dims& values);  // no numbers, or four that begin with 1 and 1
+/// The numbers of N, C, H, W and so on without the first two; 1 for each dimension of none.
+Dims WithoutTwo(const Dims& values, size_t rank);
 
-/// The first and the third of the sizes of borders above, below, to the left and the right.
-Dims EvenPads(const Dims& pads);
-bool AreEven(const Dims& pads);
+/// Whether strides, pads and dilations are those of a convolution of such images, N and C first.
+bool IsConvolution(const Dims& images, const Dims& strides, const Dims& pads,
+                   const Dims& dilations);
+/// A convolution's steps and borders. libopapi's have a border that is even on both sides: of
+/// another one `even` is false, and the images get it as elements.
+struct ConvWindow {
+  ConvWindow(const Dims& images, const Dims& strides, const Dims& pads, const Dims& dilations);
+  Dims steps, pads, dilations, output_pads;
+  bool even = true;
+  Dims border;    // before and behind each dimension, the last one first
+  Dims bordered;  // the dimensions with it
+  Dims inside;    // indices of the first element within it
+};
 
 /// The value of one number that the host knows; see GraphTensor::values.
 double NumberOf(const GraphTensor& tensor);
