@@ -166,7 +166,7 @@ def words_of(text):
 
 
 def code_of(operator, words):
-    first = words.split(" ", 1)[0]
+    first = re.match(r"\w*", words)[0]
     for kind, code in (("attributes", "ATTR"), ("outputs", "OUTPUT")):
         if first in {each.name for each in getattr(operator, kind)}:
             return f"ACL_ERROR_OP_{code}_NOT_MATCH"

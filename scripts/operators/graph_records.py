@@ -227,7 +227,7 @@ def _all(document):
     """The records, families taken apart."""
     yield from document.get("operator", [])
     for family in document.get("family", []):
-        names = [re.match(r"\w+", each)[0] for each in (*family["inputs"], *family["outputs"])]
+        names = [re.search(r"\w+", each)[0] for each in (*family["inputs"], *family["outputs"])]
         calls = family.get("calls", [f"Call({', '.join(names)})"])
         rest = {key: value for key, value in family.items() if key != "operators"}
         for name, (call, numpy) in family["operators"].items():

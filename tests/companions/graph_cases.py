@@ -172,6 +172,57 @@ def input_gradient(size, w, dy, strides, pads):
     return wide[(slice(None), slice(None), *inside)]
 
 
+def reduced(values, reduction):
+    if reduction == "batchmean":
+        return values.sum() / len(values)
+    return {"none": lambda: values, "mean": values.mean, "sum": values.sum}[reduction]()
+
+
+def scatter_nd(x, indices, updates, add):
+    made = x.copy()
+    at = tuple(np.moveaxis(indices, -1, 0))
+    np.add.at(made, at, updates) if add else made.__setitem__(at, updates)
+    return made
+
+
+def nearest_gradient(grads, size):
+    made = np.zeros((*grads.shape[:2], *size))
+    for i, j in np.ndindex(*grads.shape[2:]):
+        at = (i * size[0] // grads.shape[2], j * size[1] // grads.shape[3])
+        made[:, :, at[0], at[1]] += grads[:, :, i, j]
+    return made
+
+
+def instance_norm(x, gamma, beta, epsilon):
+    mean, variance = x.mean((2, 3), keepdims=True), x.var((2, 3), keepdims=True)
+    made = (x - mean) / np.sqrt(variance + epsilon) * channel(gamma) + channel(beta)
+    return made, mean.reshape(-1), variance.reshape(-1)
+
+
+def max_pool3d(x, kernel, strides):
+    view = all_windows(x, kernel, (1, 1, *strides))[0]
+    flat = view.reshape(*view.shape[:5], -1)
+    places = all_windows(np.arange(np.prod(x.shape[2:])).reshape(1, 1, *x.shape[2:]), kernel, (1, 1, *strides))[0]
+    places = np.broadcast_to(places.reshape(1, 1, *view.shape[2:5], -1), flat.shape)
+    at = flat.argmax(-1)[..., None]
+    return flat.max(-1), np.take_along_axis(places, at, -1)[..., 0].astype(np.int64)
+
+
+def max_pool3d_operands():
+    x = shuffled(2, 2, 3, 4, 5)
+    kernel, strides = [2, 2, 3], [1, 2, 1]
+    y, argmax = max_pool3d(x, kernel, strides)
+    return {"x": x, "grads": normal(*y.shape), "argmax": argmax, "ksize": kernel, "strides": strides,
+            "pads": [0, 0, 0], "dilation": [1, 1, 1]}  # fmt: skip
+
+
+def max_pool3d_gradient(x, grads, kernel, strides):
+    made, at = np.zeros((*x.shape[:2], x[0, 0].size)), max_pool3d(x, kernel, strides)[1]
+    for n, c in np.ndindex(*x.shape[:2]):
+        np.add.at(made[n, c], at[n, c].reshape(-1), grads[n, c].reshape(-1))
+    return made.reshape(x.shape)
+
+
 def channel(values):
     return values[:, None, None]
 
@@ -345,3 +396,46 @@ def lamb_direction(
 def lamb_weights(weight_norm, step_norm, rate, step, weights):
     ratio = weight_norm / step_norm if weight_norm > 0 and step_norm > 0 else 1
     return weights - rate * ratio * step
+
+
+def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
+    mg = rho * mg + (1 - rho) * grad
+    ms = rho * ms + (1 - rho) * grad * grad
+    mom = momentum * mom + lr * grad / np.sqrt(ms - mg * mg + epsilon)
+    return {"var": var - mom, "mg": mg, "ms": ms, "mom": mom}
+
+
+def adamax_step(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+    m = beta1 * m + (1 - beta1) * grad
+    v = np.maximum(beta2 * v, np.abs(grad))
+    return {"var": var - lr / (1 - beta1_power) * m / (v + epsilon), "m": m, "v": v}
+
+
+def amsgrad_step(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    m = beta1 * m + (1 - beta1) * grad
+    v = beta2 * v + (1 - beta2) * grad * grad
+    vhat = np.maximum(vhat, v)
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    return {"var": var - rate * m / (np.sqrt(vhat) + epsilon), "m": m, "v": v, "vhat": vhat}
+
+
+def adadelta_step(var, accum, accum_update, lr, rho, epsilon, grad):
+    accum = rho * accum + (1 - rho) * grad * grad
+    step = np.sqrt(accum_update + epsilon) / np.sqrt(accum + epsilon) * grad
+    accum_update = rho * accum_update + (1 - rho) * step * step
+    return {"var": var - lr * step, "accum": accum, "accum_update": accum_update}
+
+
+def ftrl_step(var, accum, linear, grad, lr, l1, l2, lr_power):
+    new = accum + grad * grad
+    linear = linear + grad - (new**-lr_power - accum**-lr_power) / lr * var
+    root = new**-lr_power / lr + 2 * l2
+    step = np.where(np.abs(linear) > l1, (np.sign(linear) * l1 - linear) / root, 0)
+    return {"var": step, "accum": new, "linear": linear}
+
+
+def adam_decay_step(grad, v, m, weights, rate, beta1, rest1, beta2, rest2, decay, epsilon):
+    m = beta1 * m + rest1 * grad
+    v = beta2 * v + rest2 * grad * grad
+    step = m / (np.sqrt(v) + epsilon) + decay * weights
+    return {"input1": v, "input2": m, "input3": weights - rate * step}

@@ -85,8 +85,8 @@ TEST_F(GraphOperatorsTest, ConvolutionsAndTheirGradients) {
   ASSERT_EQ(aclopSetAttrString(conv.attr, "data_format", "NHWC"), 0);
   Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "data_format value is 'NHWC', expected NCHW");
   set(conv);
-  const int64_t uneven[] = {0, 1, 1, 1}, of_batches[] = {2, 1, 1, 1};
-  ASSERT_EQ(aclopSetAttrListInt(conv.attr, "pads", 4, uneven), 0);
+  const int64_t of_batches[] = {2, 1, 1, 1};
+  ASSERT_EQ(aclopSetAttrListInt(conv.attr, "pads", 2, pads), 0);
   Refuses(conv, ACL_ERROR_OP_ATTR_NOT_MATCH, "strides, pads or dilations value is another");
   set(conv);
   ASSERT_EQ(aclopSetAttrListInt(conv.attr, "strides", 2, steps), 0);

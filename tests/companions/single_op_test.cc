@@ -135,7 +135,7 @@ TEST_F(SingleOpTest, GradientOfDistances) {
 TEST_F(SingleOpTest, Refusals) {
   const Tensors tensors;
   const DeviceArray<float>&x = tensors.x, &y = tensors.y;
-  SingleOp unknown("Conv3D"), few("ScaledMaskedSoftmax"), small("ScaledMaskedSoftmax"),
+  SingleOp unknown("NormalizeBatch"), few("ScaledMaskedSoftmax"), small("ScaledMaskedSoftmax"),
       typed("ScaledMaskedSoftmax"), wrong("ScaledMaskedSoftmax");
   for (SingleOp* op : {&unknown, &typed}) tensors.Fill(op);
   few.Add(true, ACL_FLOAT, x.data(), x.bytes());
@@ -143,9 +143,9 @@ TEST_F(SingleOpTest, Refusals) {
   small.Add(true, ACL_BOOL, tensors.mask.data(), tensors.mask.bytes());
   ASSERT_EQ(aclopSetAttrInt(typed.attr, "scale", 2), 0);
   const char* api = "aclopCompileAndExecute";
-  ExpectRefused(
-      {api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND,
-       "opType value is 'Conv3D', which is not here, expected one of Abs, AbsGrad, AccumulateNV2"});
+  ExpectRefused({api, [&] { return unknown.Run(); }, ACL_ERROR_OP_NOT_FOUND,
+                 "opType value is 'NormalizeBatch', which is not here, expected one of Abs, "
+                 "AbsGrad, AccumulateNV2"});
   // What the user of a framework has called.
   for (const auto& [name, caller] : {std::pair("DynamicRNN", "torch.nn.LSTM"),
                                      {"DynamicRNNV2", "torch.nn.LSTMCell"},

@@ -83,6 +83,12 @@ Dims AxesOr(const Dims& axes, const GraphTensor& tensor) {
   return axes.empty() ? Range(tensor.rank()) : axes;
 }
 
+GraphTensor Reduced(const GraphTensor& output, const GraphTensor& tensor, const Dims& axes,
+                    bool kept) {
+  const bool all = AxesOr(axes, tensor).size() == tensor.dims.size();
+  return all && !kept ? One(output) : output;
+}
+
 Dims Joined(const std::vector<GraphTensor>& tensors) {
   Dims dims = {static_cast<int64_t>(tensors.size())};
   if (!tensors.empty()) dims.insert(dims.end(), tensors[0].dims.begin(), tensors[0].dims.end());
@@ -105,6 +111,38 @@ Dims LastFirst(const Dims& paddings) {
   for (size_t i = paddings.size() / 2; i-- > 0;) {
     made.insert(made.end(), {paddings[2 * i], paddings[2 * i + 1]});
   }
+  return made;
+}
+
+GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t size, bool squeezed) {
+  const auto at = static_cast<ptrdiff_t>(dim < 0 ? dim + tensor.rank() : dim);
+  Dims start(tensor.dims.size(), 0), dims = tensor.dims;
+  start[static_cast<size_t>(at)] = from;
+  dims[static_cast<size_t>(at)] = size;
+  GraphTensor part = PartOf(tensor, start, dims);
+  if (squeezed) {
+    part.dims.erase(part.dims.begin() + at);
+    part.strides.erase(part.strides.begin() + at);
+  }
+  return part;
+}
+
+GraphTensor Diagonal(const GraphTensor& matrix) {
+  return View(matrix, {std::min(matrix.dim(0), matrix.dim(1))},
+              {matrix.strides[0] + matrix.strides[1]});
+}
+
+std::vector<GraphTensor> Columns(const GraphTensor& indices) {
+  std::vector<GraphTensor> columns;
+  for (int64_t i = 0; indices.rank() > 0 && i < indices.dim(-1); ++i) {
+    columns.push_back(Cut(indices, -1, i, 1, true));
+  }
+  return columns;
+}
+
+Dims Before(const Dims& paddings, bool pairs) {
+  Dims made;
+  for (size_t i = 0; i < paddings.size() / 2; ++i) made.push_back(paddings[pairs ? 2 * i : i]);
   return made;
 }
 

@@ -39,6 +39,9 @@ double NumberOf(const GraphTensor& tensor);
 
 /// These axes; all of the tensor if there are none.
 Dims AxesOr(const Dims& axes, const GraphTensor& tensor);
+/// An output of a reduction; as one without dimensions if none is left.
+GraphTensor Reduced(const GraphTensor& output, const GraphTensor& tensor, const Dims& axes,
+                    bool kept);
 /// The dimensions of tensors of one shape, one after the other.
 Dims Joined(const std::vector<GraphTensor>& tensors);
 /// A tensor's elements from these indices on, as many as the dimensions; the tensor if it has
@@ -46,6 +49,14 @@ Dims Joined(const std::vector<GraphTensor>& tensors);
 GraphTensor PartOf(const GraphTensor& tensor, const Dims& from, const Dims& dims);
 /// Sizes before and behind each dimension, in the order from the last one that PyTorch has.
 Dims LastFirst(const Dims& paddings);
+/// Elements along a dimension from one on, so many; `squeezed`: without the dimension, which is 1.
+GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t size, bool squeezed);
+/// Elements of a matrix that have the same index twice.
+GraphTensor Diagonal(const GraphTensor& matrix);
+/// Each of the indices that a row of the last dimension has, as a tensor of its own.
+std::vector<GraphTensor> Columns(const GraphTensor& indices);
+/// Sizes before each dimension: of pairs, or the first half.
+Dims Before(const Dims& paddings, bool pairs);
 /// The last two dimensions change places.
 GraphTensor LastSwapped(const GraphTensor& tensor);
 
