@@ -20,6 +20,7 @@ from pathlib import Path
 
 import operators_path  # noqa: F401  for the modules of scripts/operators
 import conformance_clients
+from graph_records import read_records
 from operator_records import read_topics
 
 from openaclnn.native import libraries
@@ -252,6 +253,13 @@ def sections(file):
     return found
 
 
+def graph_operators():
+    """The operators that have a graph name here."""
+    yield "## Operators by their graph names\n\n"
+    yield "`aclopCompileAndExecute` runs these operators, by calls of `libopapi.so`:\n\n"
+    yield f"{paragraph([each.name for each in read_records()])}.\n\n"
+
+
 def absent_groups():
     """The functions that a program may link and that are absent here."""
     here = set().union(*exported().values())
@@ -306,7 +314,7 @@ def main(arguments):
     check = "--check" in arguments
     seen = (client_table(as_it_is=check), cause_table(as_it_is=check))
     parts = (*seen, operator_table(), export_tables())
-    parts += (absent_operators(), absent_groups(), differences())
+    parts += (graph_operators(), absent_operators(), absent_groups(), differences())
     text = "".join([HEAD, *(line for part in parts for line in part)])
     if not check:
         PAGE.write_text(text)
