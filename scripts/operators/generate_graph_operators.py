@@ -128,7 +128,7 @@ def plan(operator, i, api):
         raise Fault(f"calls gives {call.operator} {len(call.arguments)} arguments, expected "
                     f"{len(types)} ({', '.join(names)})")  # fmt: skip
     made = [argument(*each) for each in zip(types, call.arguments, strict=True)]
-    lines = [f"const int64_t {call.turn} = graph_call.turn;"] if call.turn else []
+    lines = [f"[[maybe_unused]] const int64_t {call.turn} = graph_call.turn;"] if call.turn else []
     lines += lines_for(operator, ", ".join([*call.arguments, call.condition]))
     if call.condition:
         lines.append(f"if (!({call.condition})) return 0;")

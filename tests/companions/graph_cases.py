@@ -346,6 +346,50 @@ def segment_sums(x, segments, count):
     return out
 
 
+def lstm(x, w, b, h, c, forget_bias):
+    width = w.shape[1] // 4
+    h = np.zeros((x.shape[1], width)) if h is None else h[0]
+    c = np.zeros((x.shape[1], width)) if c is None else c[0]
+    made = []
+    for each in x:
+        i, j, f, o = np.split(np.concatenate((each, h), 1) @ w + b, 4, 1)
+        i, j, f, o = sigmoid(i), np.tanh(j), sigmoid(f + forget_bias), sigmoid(o)
+        c = f * c + i * j
+        h = o * np.tanh(c)
+        made.append((h, h, c, i, j, f, o, np.tanh(c)))
+    return tuple(map(np.stack, zip(*made, strict=True)))
+
+
+def lstm_operands(steps, rows, size, width):
+    x, w, b = normal(steps, rows, size), normal(size + width, 4 * width), normal(4 * width)
+    h, c = normal(1, rows, width), normal(1, rows, width)
+    names = ("y", "h", "c", "i", "j", "f", "o", "tanhct")
+    made = dict(zip(names, map(f32, lstm(*(each.astype(np.float64) for each in (x, w, b, h, c)), 0)), strict=True))
+    grads = {"dy": normal(steps, rows, width), "dh": normal(rows, width), "dc": normal(rows, width)}
+    return made | grads | {"x": x, "w": w, "b": b, "init_h": h, "init_c": c}
+
+
+def lstm_gradient(x, w, b, h, c, dy, dh, dc):
+    """By differences."""
+    given = [each.copy() for each in (w, b, x, h, c)]
+
+    def loss():
+        y, _, cells, *_ = lstm(given[2], given[0], given[1], given[3], given[4], 0)
+        return (y * dy).sum() + (y[-1] * dh).sum() + (cells[-1] * dc).sum()
+
+    made = []
+    for each in given:
+        grad = np.zeros_like(each)
+        for at in np.ndindex(*each.shape):
+            kept, sides = each[at], []
+            for step in (1e-5, -1e-5):
+                each[at] = kept + step
+                sides.append(loss())
+            each[at], grad[at] = kept, (sides[0] - sides[1]) / 2e-5
+        made.append(grad)
+    return tuple(made)
+
+
 # --- steps of optimisers: what each operand holds afterwards ------------------------------------
 
 

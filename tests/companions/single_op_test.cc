@@ -147,8 +147,7 @@ TEST_F(SingleOpTest, Refusals) {
                  "opType value is 'NormalizeBatch', which is not here, expected one of Abs, "
                  "AbsGrad, AccumulateNV2"});
   // What the user of a framework has called.
-  for (const auto& [name, caller] : {std::pair("DynamicRNN", "torch.nn.LSTM"),
-                                     {"DynamicRNNV2", "torch.nn.LSTMCell"},
+  for (const auto& [name, caller] : {std::pair("DynamicRNNV2", "torch.nn.LSTMCell"),
                                      {"DynamicGRUV2", "torch.nn.GRU"},
                                      {"DynamicGRUV2Grad", "the gradient of torch.nn.GRU"}}) {
     SingleOp absent(name);

@@ -52,7 +52,7 @@ class Case:
     def __init__(self, record, text):
         graph_cases.generator = np.random.default_rng(1)
         known = FUNCTIONS | {"np": np}
-        made = eval(text, known) if text.startswith(("distances(", "max_pool3d_operands(")) else eval(f"dict({text})", known)
+        made = eval(text, known) if text.startswith(("distances(", "lstm_operands(", "max_pool3d_operands(")) else eval(f"dict({text})", known)
         names = {each.name for each in (*record.inputs, *record.attributes)}
         assert set(made) <= names, f"{set(made) - names} are no inputs or attributes"
         self.record = record

@@ -12,8 +12,6 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kAbsent[] = {
     {"DynamicGRUV2", "torch.nn.GRU"},
     {"DynamicGRUV2Grad", "the gradient of torch.nn.GRU"},
-    {"DynamicRNN", "torch.nn.LSTM"},
-    {"DynamicRNNGrad", "the gradient of torch.nn.LSTM"},
     {"DynamicRNNV2", "torch.nn.LSTMCell"},
     {"DynamicRNNV2Grad", "the gradient of torch.nn.LSTMCell"},
 };

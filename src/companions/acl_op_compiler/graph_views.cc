@@ -127,6 +127,8 @@ GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t si
   return part;
 }
 
+GraphTensor Step(const GraphTensor& tensor, int64_t at) { return Cut(tensor, 0, at, 1, true); }
+
 GraphTensor Diagonal(const GraphTensor& matrix) {
   return View(matrix, {std::min(matrix.dim(0), matrix.dim(1))},
               {matrix.strides[0] + matrix.strides[1]});

@@ -51,6 +51,8 @@ GraphTensor PartOf(const GraphTensor& tensor, const Dims& from, const Dims& dims
 Dims LastFirst(const Dims& paddings);
 /// Elements along a dimension from one on, so many; `squeezed`: without the dimension, which is 1.
 GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t size, bool squeezed);
+/// The elements of an index of the first dimension.
+GraphTensor Step(const GraphTensor& tensor, int64_t at);
 /// Elements of a matrix that have the same index twice.
 GraphTensor Diagonal(const GraphTensor& matrix);
 /// Each of the indices that a row of the last dimension has, as a tensor of its own.

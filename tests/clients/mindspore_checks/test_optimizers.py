@@ -125,6 +125,44 @@ def convolutional():
     ).set_train(True)  # fmt: skip
 
 
+def test_a_recurrent_network_learns_the_sign_of_the_first_step(draw):
+    mindspore.set_seed(1)
+    x, a = draw(4, 8, 3)
+    labels = Tensor((a[0, :, 0] > 0).astype(np.int32))
+    lstm, last = nn.LSTM(3, 8), nn.Dense(8, 2)
+    start = (Tensor(np.zeros((1, 8, 8), np.float32)),) * 2
+    parameters = [*lstm.trainable_params(), *last.trainable_params()]
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = mindspore.value_and_grad(lambda: loss(last(lstm(x, start)[0][-1]), labels), None, parameters)
+    optimizer, losses = nn.Adam(parameters, 0.05), []
+    for _ in range(40):
+        value, grads = step()
+        optimizer(grads)
+        losses.append(float(value.asnumpy()))
+    assert losses[-1] < 0.1 * losses[0], losses
+
+
+def test_an_lstm_is_its_formula(draw):
+    (x, a), (h, b), (c, d) = draw(4, 2, 3), draw(1, 2, 5), draw(1, 2, 5)
+    lstm = nn.LSTM(3, 5)
+    got = lstm(x, (h, c))
+    weights = {each.name: each.asnumpy().astype(np.float64) for each in lstm.trainable_params()}
+    w_x, w_h, b_x, b_h = (
+        next(value for name, value in weights.items() if part in name)
+        for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    hidden, cell, wanted = b[0], d[0], []
+    for each in a:
+        i, f, g, o = np.split(each @ w_x.T + b_x + hidden @ w_h.T + b_h, 4, 1)
+        i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
+        cell = f * cell + i * np.tanh(g)
+        hidden = o * np.tanh(cell)
+        wanted.append(hidden)
+    # MindSpore computes it in float16.
+    np.testing.assert_allclose(got[0].asnumpy(), wanted, atol=4e-3)
+    np.testing.assert_allclose(got[1][1].asnumpy()[0], cell, atol=4e-3)
+
+
 @pytest.mark.parametrize("network", (perceptron, convolutional))
 @pytest.mark.parametrize("name", ("Adam", "Momentum", "SGD", "RMSProp", "Adagrad", "Lamb"))
 def test_networks_learn_what_they_are_shown(draw, name, network):
