@@ -360,23 +360,30 @@ def lstm(x, w, b, h, c, forget_bias):
     return tuple(map(np.stack, zip(*made, strict=True)))
 
 
-def lstm_operands(steps, rows, size, width):
+def reordered(w, order):
+    """Gates in the order ijfo."""
+    i, second, third, o = np.split(w, 4, -1)
+    return np.concatenate((i, second, third, o) if order == "ijfo" else (i, third, second, o), -1)
+
+
+def lstm_operands(steps, rows, size, width, order=""):
+    """Of DynamicRNNGrad, or with an order of DynamicRNNV2Grad."""
     x, w, b = normal(steps, rows, size), normal(size + width, 4 * width), normal(4 * width)
     h, c = normal(1, rows, width), normal(1, rows, width)
+    if order:
+        b *= 0
+    wide = (each.astype(np.float64) for each in (x, reordered(w, order or "ijfo"), b, h, c))
     names = ("y", "h", "c", "i", "j", "f", "o", "tanhct")
-    made = dict(zip(names, map(f32, lstm(*(each.astype(np.float64) for each in (x, w, b, h, c)), 0)), strict=True))
-    grads = {"dy": normal(steps, rows, width), "dh": normal(rows, width), "dc": normal(rows, width)}
-    return made | grads | {"x": x, "w": w, "b": b, "init_h": h, "init_c": c}
+    made = dict(zip(names, map(f32, lstm(*wide, 0)), strict=True))
+    made |= {"dy": normal(steps, rows, width), "dh": normal(rows, width), "dc": normal(rows, width)}
+    made |= {"x": x, "init_h": h, "init_c": c}
+    if not order:
+        return made | {"w": w, "b": b}
+    return made | {"w_x": w[:size], "w_h": w[size:], "gate_order": order}
 
 
-def lstm_gradient(x, w, b, h, c, dy, dh, dc):
-    """By differences."""
-    given = [each.copy() for each in (w, b, x, h, c)]
-
-    def loss():
-        y, _, cells, *_ = lstm(given[2], given[0], given[1], given[3], given[4], 0)
-        return (y * dy).sum() + (y[-1] * dh).sum() + (cells[-1] * dc).sum()
-
+def differences(loss, given):
+    """The gradients of a loss by these arrays."""
     made = []
     for each in given:
         grad = np.zeros_like(each)
@@ -387,7 +394,60 @@ def lstm_gradient(x, w, b, h, c, dy, dh, dc):
                 sides.append(loss())
             each[at], grad[at] = kept, (sides[0] - sides[1]) / 2e-5
         made.append(grad)
-    return tuple(made)
+    return made
+
+
+def lstm_gradient(x, w, b, h, c, dy, dh, dc):
+    w, b, x, h, c = given = [each.copy() for each in (w, b, x, h, c)]
+
+    def loss():
+        y, _, cells, *_ = lstm(x, w, b, h, c, 0)
+        return (y * dy).sum() + (y[-1] * dh).sum() + (cells[-1] * dc).sum()
+
+    return tuple(differences(loss, given))
+
+
+def lstm_gradient_v2(x, w_x, w_h, h, c, dy, dh, dc, order):
+    w, b = reordered(np.concatenate((w_x, w_h)), order), np.zeros(w_x.shape[1])
+    dw, db, *rest = lstm_gradient(x, w, b, h, c, dy, dh, dc)
+    dw, db = reordered(dw, order), reordered(db, order)
+    return dw[: len(w_x)], dw[len(w_x) :], db, *rest
+
+
+def gru(x, w_x, w_h, b_x, b_h, h, order):
+    width = len(w_h)
+    h = np.zeros((x.shape[1], width)) if h is None else h[0]
+    made = []
+    for each in x:
+        by_x = np.split(each @ w_x + (0 if b_x is None else b_x), 3, 1)
+        by_h = np.split(h @ w_h + (0 if b_h is None else b_h), 3, 1)
+        first, second = (sigmoid(p + q) for p, q in zip(by_x[:2], by_h[:2], strict=True))
+        z, r = (first, second) if order == "zrh" else (second, first)
+        n = np.tanh(by_x[2] + r * by_h[2])
+        h = (1 - z) * n + z * h
+        made.append((h, h, z, r, n, by_h[2]))
+    return tuple(map(np.stack, zip(*made, strict=True)))
+
+
+def gru_operands(steps, rows, size, width):
+    x, w_x, w_h = normal(steps, rows, size), normal(size, 3 * width), normal(width, 3 * width)
+    h = normal(1, rows, width)
+    names = ("y", "h", "update", "reset", "new_", "hidden_new")
+    wide = [each.astype(np.float64) for each in (x, w_x, w_h, h)]
+    made = dict(zip(names, map(f32, gru(*wide[:3], None, None, wide[3], "rzh")), strict=True))
+    made |= {"x": x, "weight_input": w_x, "weight_hidden": w_h, "init_h": h, "gate_order": "rzh"}
+    return made | {"dy": normal(steps, rows, width), "dh": normal(rows, width)}
+
+
+def gru_gradient(x, w_x, w_h, h, dy, dh, order):
+    x, w_x, w_h, h = (each.copy() for each in (x, w_x, w_h, h))
+    b_x, b_h = np.zeros(w_x.shape[1]), np.zeros(w_h.shape[1])
+
+    def loss():
+        y = gru(x, w_x, w_h, b_x, b_h, h, order)[0]
+        return (y * dy).sum() + (y[-1] * dh).sum()
+
+    return tuple(differences(loss, (w_x, w_h, b_x, b_h, x, h)))
 
 
 # --- steps of optimisers: what each operand holds afterwards ------------------------------------

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator by its graph name, against the NumPy expression of its record."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -52,7 +53,7 @@ class Case:
     def __init__(self, record, text):
         graph_cases.generator = np.random.default_rng(1)
         known = FUNCTIONS | {"np": np}
-        made = eval(text, known) if text.startswith(("distances(", "lstm_operands(", "max_pool3d_operands(")) else eval(f"dict({text})", known)
+        made = eval(text, known) if text.startswith(("distances(", "gru_operands(", "lstm_operands(", "max_pool3d_operands(")) else eval(f"dict({text})", known)
         names = {each.name for each in (*record.inputs, *record.attributes)}
         assert set(made) <= names, f"{set(made) - names} are no inputs or attributes"
         self.record = record
@@ -118,6 +119,12 @@ def test_the_record_is_what_its_formula_is(device, name, case):
         for key, wanted in made.wanted.items():
             if key in places:
                 near(called.inputs[places[key]], wanted, f"{key} afterwards")
+
+
+def test_what_is_said_to_be_absent_is():
+    source = Path(__file__).resolve().parents[2] / "src/companions/acl_op_compiler/absent_operators.cc"
+    absent = re.findall(r'^    \{"(\w+)", ', source.read_text(), re.MULTILINE)
+    assert absent and not set(absent) & set(RECORDS)
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -29,7 +29,7 @@ struct GraphOperator {
 
 std::span<const GraphOperator> GraphOperators();
 
-/// The PyTorch function for which torch-npu calls a graph operator that does not exist here;
+/// The function of torch-npu or MindSpore that calls a graph operator which does not exist here;
 /// empty: not known.
 std::string_view CallerOfAbsent(std::string_view name);
 
