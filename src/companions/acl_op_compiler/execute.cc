@@ -169,6 +169,10 @@ Status ReadAttribute(const aclopAttr* attr, const GraphAttribute& row, GraphCall
     if (!row.required) return {};
     return Status(ACL_ERROR_OP_ATTR_NOT_MATCH, Concat(row.name, " is not set, expected ", noun));
   }
+  // op-plugin gives some texts as literals, of which C++ makes a bool.
+  if (row.kind == GraphAttribute::kText && value.type == OpenaclnnAttribute::OPENACLNN_BOOL) {
+    return {};
+  }
   std::optional<std::vector<double>> values;
   if (suffix[0] == '[' && suffix[1] == '\0') {
     values = ReadElements(attr, row.name, type);

@@ -127,6 +127,10 @@ GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t si
   return part;
 }
 
+GraphTensor Steps(const GraphTensor& rows) {
+  return rows.rank() == 2 ? Reshape(rows, {1, rows.dim(0), rows.dim(1)}) : rows;
+}
+
 GraphTensor Step(const GraphTensor& tensor, int64_t at) { return Cut(tensor, 0, at, 1, true); }
 
 GraphTensor Diagonal(const GraphTensor& matrix) {

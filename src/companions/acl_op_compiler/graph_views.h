@@ -51,6 +51,8 @@ GraphTensor PartOf(const GraphTensor& tensor, const Dims& from, const Dims& dims
 Dims LastFirst(const Dims& paddings);
 /// Elements along a dimension from one on, so many; `squeezed`: without the dimension, which is 1.
 GraphTensor Cut(const GraphTensor& tensor, int64_t dim, int64_t from, int64_t size, bool squeezed);
+/// Rows of steps; those of one step may lack the dimension of steps.
+GraphTensor Steps(const GraphTensor& rows);
 /// The elements of an index of the first dimension.
 GraphTensor Step(const GraphTensor& tensor, int64_t at);
 /// Elements of a matrix that have the same index twice.
