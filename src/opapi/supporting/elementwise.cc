@@ -10,7 +10,7 @@
 
 #include "kernels/move/broadcast.h"
 #include "kernels/move/copy.h"
-#include "kernels/move/tile.h"
+#include "kernels/move/tiled_walk.h"
 #include "kernels/work/scratch.h"
 #include "supporting/complex.h"
 #include "supporting/narrowing.h"
@@ -20,7 +20,7 @@
 namespace openaclnn::supporting {
 namespace {
 
-constexpr size_t kMaxInputs = 3;
+constexpr size_t kMaxInputs = TiledWalk::kMaxInputs;
 
 /// The inputs are the input tensors, before them the output where it is also one. Tensors that may
 /// be null take no part.
@@ -128,7 +128,7 @@ struct ScalarPlace {
 };
 
 struct Work {
-  Walk walk;
+  TiledWalk walk;
   size_t count;  // of the inputs
   std::array<size_t, kMaxInputs> inputs;
   size_t out;
@@ -137,66 +137,13 @@ struct Work {
   bool apart = true;                      // the elements of the output
   int32_t met = ACL_DT_UNDEFINED;         // what inputs become before anything is computed
   int32_t rounded_to = ACL_DT_UNDEFINED;  // what a result becomes before the output's type
-  // Inputs that are dense across the runs alone are copied a tile at a time, so that each line of
-  // their memory is read once.
-  std::optional<uint32_t> across = {};
-  std::array<int64_t, kMaxInputs> tiled_bytes{};  // of an element of those, else 0
-
-  /// Bytes between the neighbours that ForRuns hands to its body.
-  int64_t step(size_t k) const {
-    return k < count && tiled_bytes[k] != 0 ? tiled_bytes[k] : walk.step(k);
-  }
-
-  /// Finds the inputs to be copied in tiles.
-  void Tile();
 
   template <class Body>
   void ForRuns(const Walk::Pointers& origins, int64_t longest, const Body& body) const {
-    if (!apart) return walk.ForRunsInOrder(origins, body, std::min(longest, Walk::kRun));
-    if (!across) return walk.ForRuns(origins, body, longest);
-    ForTiledRuns(origins, body);
+    if (apart) return walk.ForRuns(origins, body, longest);
+    walk.walk().ForRunsInOrder(origins, body, std::min(longest, Walk::kRun));
   }
-
- private:
-  static constexpr int64_t kLine = 64, kColumns = 128;
-
-  template <class Body>
-  void ForTiledRuns(const Walk::Pointers& origins, const Body& body) const;
 };
-
-void Work::Tile() {
-  for (size_t k = 0; k < count; ++k) {
-    const auto bytes = static_cast<int64_t>(FindDataType(dtypes[k])->bytes);
-    const std::optional<uint32_t> found = walk.Across(k, bytes);
-    if (!found || (across && *across != *found)) continue;
-    across = found;
-    tiled_bytes[k] = bytes;
-  }
-}
-
-template <class Body>
-void Work::ForTiledRuns(const Walk::Pointers& origins, const Body& body) const {
-  const int64_t least = *std::ranges::max_element(tiled_bytes);
-  walk.ForTiles(origins, *across, kLine / least, kColumns,
-                [&](const Walk::Pointers& at, int64_t rows, int64_t columns) {
-                  alignas(kLine) std::byte tiles[kMaxInputs][kLine * kColumns];
-                  for (size_t k = 0; k < count; ++k) {
-                    const int64_t bytes = tiled_bytes[k];
-                    if (bytes == 0) continue;
-                    CopyRectangle({at[k], bytes, walk.step(k)}, {tiles[k], kColumns * bytes, bytes},
-                                  rows, columns, bytes);
-                  }
-                  for (int64_t row = 0; row < rows; ++row) {
-                    Walk::Pointers run = at;
-                    for (size_t k = 0; k <= count; ++k) {
-                      const int64_t bytes = k < count ? tiled_bytes[k] : 0;
-                      run[k] = bytes != 0 ? tiles[k] + row * kColumns * bytes
-                                          : at[k] + row * walk.step_across(k, *across);
-                    }
-                    body(run, columns);
-                  }
-                });
-}
 
 /// The type that results become on their way to the output: the pages compute in the type that the
 /// operands meet in, and convert from it. ACL_DT_UNDEFINED where results have that type anyway.
@@ -248,7 +195,7 @@ constexpr int64_t kShorts = 65536;  // numbers of a type of 16 bits
 /// Zen 5.
 bool TakesTable(const Work& work, const Expression& expression) {
   const auto is_short = [&](size_t k) {
-    return Contains(Dtypes(ACL_FLOAT16, ACL_BF16), work.dtypes[k]) && work.step(k) == 2;
+    return Contains(Dtypes(ACL_FLOAT16, ACL_BF16), work.dtypes[k]) && work.walk.step(k) == 2;
   };
   return expression.costly && !work.scalar && work.count == 1 && work.walk.count() >= 4 * kShorts &&
          is_short(0) && is_short(1) && work.rounded_to == ACL_DT_UNDEFINED;
@@ -290,7 +237,7 @@ Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T
   const size_t count = work.count;
   std::array<LoadRow<T>, kMaxInputs> load{};  // none where the loop reads the view itself
   const auto dense = [&](size_t k) {
-    return work.dtypes[k] == kTypeOf<T> && work.step(k) == sizeof(T);
+    return work.dtypes[k] == kTypeOf<T> && work.walk.step(k) == sizeof(T);
   };
   // Parts of a complex output: results are real ones, and imaginary ones are 0.
   const int32_t part = PartOf(work.dtypes[count]);
@@ -322,16 +269,16 @@ Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T
         if (load[k] == nullptr) {
           in[k] = reinterpret_cast<const T*>(at[k]);
         } else {
-          load[k](at[k], work.step(k), n, rows[k]);
+          load[k](at[k], work.walk.step(k), n, rows[k]);
         }
       }
       if (store == nullptr) return loop(in, scalars.data(), n, reinterpret_cast<T*>(at[count]));
       loop(in, scalars.data(), n, rows[kMaxInputs]);
       round(rows[kMaxInputs], n);
-      store(rows[kMaxInputs], n, at[count], work.step(count));
+      store(rows[kMaxInputs], n, at[count], work.walk.step(count));
       if (imaginary == 0) return;
       std::fill_n(rows[kMaxInputs], n, T{0});
-      store(rows[kMaxInputs], n, at[count] + imaginary, work.step(count));
+      store(rows[kMaxInputs], n, at[count] + imaginary, work.walk.step(count));
     });
     return {};
   };
@@ -371,16 +318,16 @@ Plan MakePairPlan(const Params& p, const Application& one, const Work& work, Dom
               const Pair* const in[kMaxInputs] = {rows[0], rows[1], rows[2]};
               for (size_t k = 0; k < count; ++k) {
                 if (through[k] == nullptr) {
-                  load[k](at[k], work.step(k), n, rows[k]);
+                  load[k](at[k], work.walk.step(k), n, rows[k]);
                 } else {
                   double parts[kPairRun];
-                  through[k](at[k], work.step(k), n, parts);
+                  through[k](at[k], work.walk.step(k), n, parts);
                   std::copy_n(parts, n, rows[k]);
                 }
               }
               loop(in, scalars.data(), n, rows[0]);
               round(reinterpret_cast<double*>(rows[0]), 2 * n);
-              store(rows[0], n, at[count], work.step(count));
+              store(rows[0], n, at[count], work.walk.step(count));
             });
             return {};
           }};
@@ -474,13 +421,14 @@ Plan PlanApplication(const Params& p, const Application& one) {
   std::array<const Operand*, kMaxInputs + 1> views{};
   for (size_t k = 0; k < count; ++k) views[k] = &p.tensors[one.inputs[k]];
   views[count] = &p.tensors[one.out];
-  Work work = {
-      Walk(ShapeOf(*views[count]), std::span(views.data(), count + 1)), count, {}, one.out, {}};
+  std::array<int64_t, kMaxInputs> bytes{};
+  for (size_t k = 0; k < count; ++k) bytes[k] = BytesOf(*views[k]);
+  const Walk walk(ShapeOf(*views[count]), std::span(views.data(), count + 1));
+  Work work = {TiledWalk(walk, std::span(bytes.data(), count)), count, {}, one.out, {}};
   work.scalar = ScalarPlaceOf(p, one);
-  if (count == 0) work.walk = WalkOfOneValue(*views[count], &work.apart);
+  if (count == 0) work.walk = TiledWalk(WalkOfOneValue(*views[count], &work.apart), {});
   for (size_t k = 0; k < count; ++k) work.inputs[k] = one.inputs[k];
   for (size_t k = 0; k <= count; ++k) work.dtypes[k] = views[k]->dtype();
-  work.Tile();
   const bool truths = work.dtypes.front() == ACL_BOOL;
   const Expression* expression = one.expression;
   if (truths && expression->of_truths != nullptr) expression = expression->of_truths;

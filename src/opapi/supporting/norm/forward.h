@@ -90,7 +90,7 @@ class Forward {
 
   int64_t width() const { return groups_.width; }
 
-  /// Of a workspace.
+  /// The workspace's size.
   uint64_t bytes() const { return parts_.bytes(); }
 
   /// Normalises the rows by their own moments, which it returns.

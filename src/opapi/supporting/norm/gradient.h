@@ -212,7 +212,7 @@ struct Backward {
     });
   }
 
-  /// Of a workspace.
+  /// The workspace's size.
   uint64_t bytes() const { return parts.bytes(); }
 
   Grouping groups;
