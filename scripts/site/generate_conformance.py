@@ -68,7 +68,8 @@ follow run.
 SUITES_NOTES = """
 `make test-clients CLIENT=ascend` runs the unchanged tests of torch-npu and op-plugin on the wheel that
 was built from the same commits. Ascend's own list of disabled tests applies. The table has the causes
-of failures with their number of tests, and the operators, functions or types that the tests ask for:
+of failures with their number of tests, and the operators, functions or types that the tests ask for.
+The table is of the last whole run. Operators that were added since still stand in it:
 
 """
 
