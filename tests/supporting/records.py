@@ -158,13 +158,22 @@ def load(family: str = "A2", by_page: bool = True) -> list[Record]:
     return [_record(each, family, by_page) for topic in read_topics() for each in topic.operators]
 
 
+def _taken(operator, parameter, family: str) -> set[str] | None:
+    """The types that a tensor may have. A family that lacks the operator gets, where products are
+    lenient, those of all that have it."""
+    if family in operator.families:
+        return operator.takes(parameter, family)
+    every = [operator.takes(parameter, each) for each in operator.families]
+    return None if None in every else set().union(*every)
+
+
 def _record(operator, family: str, by_page: bool) -> Record:
     given = operator.record
     lacks = LACKING.get(family, set())
     listed = {
         each.name: frozenset(types) - lacks
         for each in operator.parameters
-        if by_page and each.role and (types := operator.takes(each, family)) is not None
+        if by_page and each.role and (types := _taken(operator, each, family)) is not None
     }
     types = tuple(
         each for each in _types(given["types"]) if _acl_name(each) not in lacks
