@@ -36,8 +36,6 @@ WITHOUT = {
     "aclnnNsaCompressWithCache",
     "aclnnNsaSelectedAttention",
     "aclnnNsaSelectedAttentionGrad",
-    "aclnnNsaSelectedAttentionInfer",
-    "aclnnSparseFlashAttentionGrad",
 }
 
 
