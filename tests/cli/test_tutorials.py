@@ -58,6 +58,7 @@ OTHERS = {
 SHORT = [
     (r"^make ", f"make -n -C {ROOT} "),
     (r"^(openaclnn bench --all)(?!.*--operator)", r"\1 --operator embedding --threads 1 --quick"),
+    (r"^(openaclnn bench --all)(?=.*--operator)(?!.*--quick)", r"\1 --quick"),
     (r"^(openaclnn bench --all --operator.*)", r"\1 --quick"),
     # Of another day: here those of the page's first run.
     (
