@@ -77,7 +77,7 @@ typedef struct OpenaclnnTask {
   void* state;
   const char* arguments;  // for a trace: members of a JSON object, part of the state; or null
   /// Calls each(to, pin) with what the state has pinned. A task that has this function may be run
-  /// again, by one thread at a time, until it is released; so it can be captured. Null: it runs once.
+  /// again, by one thread at a time, until it is released; so it can be captured. Null: once.
   void (*each_pin)(const void* state, void (*each)(void* to, const OpenaclnnPin* pin), void* to);
 } OpenaclnnTask;
 

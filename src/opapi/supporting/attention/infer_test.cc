@@ -117,8 +117,7 @@ TEST(FusedInfer, WidthsThatNoHeadsHave) {
   Refused(161002, "inputLayout value is 'SBH', expected BNSD, BSND, BSH or BNSD_BSND", other);
   Infer scaled{four, four, four, four};
   scaled.heads = 4, scaled.scale = four.handle();
-  Refused(161002, "deqScale1Optional value is a tensor, expected null: query is not INT8",
-          scaled);
+  Refused(161002, "deqScale1Optional value is a tensor, expected null: query is not INT8", scaled);
 }
 
 // As torch_npu calls it: one element, which is 0.

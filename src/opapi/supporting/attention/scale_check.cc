@@ -149,7 +149,8 @@ void CheckKeys(const InferCall& call, Checker& checker) {
   }
 }
 
-/// Checks INT8 operands with a rope: a factor for each row of query, and one for all keys and values.
+/// Checks INT8 operands with a rope: a factor for each row of query, and one for all keys and
+/// values.
 void CheckRoped(const InferCall& call, Checker& checker) {
   const InferScales& s = call.of.scales;
   checker.That(s.q.dtype() == ACL_FLOAT, [&] { return DtypeIs(s.q, "FLOAT"); });
