@@ -39,19 +39,30 @@ uint64_t Magnitude(int64_t step) {
   return step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
 
-/// Sets the dimensions in the order of their steps, the longest first; true where that is the order
-/// that they have.
-bool OrderOfMemory(std::span<const int64_t> steps, std::array<size_t, kMaxRank>* order) {
-  bool sorted = true;
+/// Whether no dimension has a longer step than one outside of it.
+bool IsInOrder(const Operand& operand) {
+  const auto& tensor = operand.tensor();
+  uint64_t outer = UINT64_MAX;
+  for (uint32_t i = 0; i < operand.rank(); ++i) {
+    if (tensor.dims[i] == 1) continue;
+    const uint64_t own = Magnitude(tensor.strides[i]);
+    if (own > outer) return false;
+    outer = own;
+  }
+  return true;
+}
+
+/// The numbers of the dimensions, those of the longest steps first.
+std::array<size_t, kMaxRank> OrderOf(std::span<const int64_t> steps) {
+  std::array<size_t, kMaxRank> order{};
   for (size_t i = 0; i < steps.size(); ++i) {
     size_t at = i;
-    for (; at > 0 && Magnitude(steps[(*order)[at - 1]]) < Magnitude(steps[i]); --at) {
-      (*order)[at] = (*order)[at - 1];
+    for (; at > 0 && Magnitude(steps[order[at - 1]]) < Magnitude(steps[i]); --at) {
+      order[at] = order[at - 1];
     }
-    sorted &= at == i;
-    (*order)[at] = i;
+    order[at] = i;
   }
-  return sorted;
+  return order;
 }
 
 }  // namespace
@@ -66,14 +77,14 @@ Walk::Walk(const Shape& shape, std::span<const Operand* const> operands) : views
   const auto step_of = [&](size_t view, size_t i) {
     return StepAlong(*operands[view], shape.size() - operands[view]->rank(), i);
   };
-  std::array<int64_t, kMaxRank> steps{};
-  std::array<size_t, kMaxRank> order{};
-  const size_t rank = std::min<size_t>(shape.size(), kMaxRank);
-  for (size_t i = 0; i < rank; ++i) steps[i] = shape[i] == 1 ? 0 : step_of(views_ - 1, i);
-  if (OrderOfMemory({steps.data(), rank}, &order)) {
+  if (IsInOrder(*operands.back())) {
     Join(shape, step_of);
     return;
   }
+  std::array<int64_t, kMaxRank> steps{};
+  const size_t rank = std::min<size_t>(shape.size(), kMaxRank);
+  for (size_t i = 0; i < rank; ++i) steps[i] = shape[i] == 1 ? 0 : step_of(views_ - 1, i);
+  const std::array<size_t, kMaxRank> order = OrderOf({steps.data(), rank});
   Shape moved = shape;
   for (size_t i = 0; i < rank; ++i) moved[i] = shape[order[i]];
   Join(moved, [&](size_t view, size_t i) { return step_of(view, order[i]); });

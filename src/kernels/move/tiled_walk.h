@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -21,13 +22,17 @@ class TiledWalk {
   static constexpr size_t kMaxInputs = 3;
 
   TiledWalk() = default;
-  /// `bytes` are those of an element of each input.
-  TiledWalk(const Walk& walk, std::span<const int64_t> bytes) : walk_(walk), inputs_(bytes.size()) {
+  explicit TiledWalk(const Walk& walk) : walk_(walk) {}
+  /// The views of Walk's constructor, of which all but the last are inputs.
+  TiledWalk(const Shape& shape, std::span<const Operand* const> views)
+      : walk_(shape, views), inputs_(views.size() - 1) {
     for (size_t k = 0; k < inputs_; ++k) {
-      const std::optional<uint32_t> found = walk.Across(k, bytes[k]);
+      if (std::abs(walk_.step(k)) <= kLongestElement) continue;  // at most a few lie between
+      const auto bytes = static_cast<int64_t>(FindDataType(views[k]->dtype())->bytes);
+      const std::optional<uint32_t> found = walk_.Across(k, bytes);
       if (!found || (across_ && *across_ != *found)) continue;
       across_ = found;
-      bytes_[k] = bytes[k];
+      bytes_[k] = bytes;
     }
   }
 
@@ -49,7 +54,7 @@ class TiledWalk {
 
  private:
   // A tile has lines of memory, as many as make a run of the shorter types worth its call.
-  static constexpr int64_t kLine = 64, kColumns = 128;
+  static constexpr int64_t kLine = 64, kColumns = 128, kLongestElement = 16;
 
   bool IsTiled(size_t view) const { return view < inputs_ && bytes_[view] != 0; }
 

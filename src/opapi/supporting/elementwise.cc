@@ -421,12 +421,13 @@ Plan PlanApplication(const Params& p, const Application& one) {
   std::array<const Operand*, kMaxInputs + 1> views{};
   for (size_t k = 0; k < count; ++k) views[k] = &p.tensors[one.inputs[k]];
   views[count] = &p.tensors[one.out];
-  std::array<int64_t, kMaxInputs> bytes{};
-  for (size_t k = 0; k < count; ++k) bytes[k] = BytesOf(*views[k]);
-  const Walk walk(ShapeOf(*views[count]), std::span(views.data(), count + 1));
-  Work work = {TiledWalk(walk, std::span(bytes.data(), count)), count, {}, one.out, {}};
+  Work work = {TiledWalk(ShapeOf(*views[count]), std::span(views.data(), count + 1)),
+               count,
+               {},
+               one.out,
+               {}};
   work.scalar = ScalarPlaceOf(p, one);
-  if (count == 0) work.walk = TiledWalk(WalkOfOneValue(*views[count], &work.apart), {});
+  if (count == 0) work.walk = TiledWalk(WalkOfOneValue(*views[count], &work.apart));
   for (size_t k = 0; k < count; ++k) work.inputs[k] = one.inputs[k];
   for (size_t k = 0; k <= count; ++k) work.dtypes[k] = views[k]->dtype();
   const bool truths = work.dtypes.front() == ACL_BOOL;
