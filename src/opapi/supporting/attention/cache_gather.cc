@@ -5,6 +5,7 @@
 #include "generated/attention.h"
 #include "kernels/rows/rows.h"
 #include "supporting/attention/cache_rows.h"
+#include "supporting/elements.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -14,8 +15,10 @@ class GatherCall {
   explicit GatherCall(const GatherPaKvCacheParams& p)
       : keys_(p.keyRef, p.keyCache, InGroups(p.cacheMode)),
         values_(p.valueRef, p.valueCache, InGroups(p.cacheMode)),
-        lengths_(p.seqLens),
-        offsets_(p.seqOffsetOptional),
+        lengths_name_(p.seqLens.name()),
+        offsets_name_(p.seqOffsetOptional.name()),
+        lengths_(p.seqLens, 0),
+        offsets_(p.seqOffsetOptional, 0),
         table_(p.blockTables.place),
         load_(LoaderOf<int64_t>(p.blockTables.dtype())),
         entry_bytes_(BytesOf(p.blockTables)),
@@ -45,20 +48,21 @@ class GatherCall {
   };
 
   Status Find(const Buffers& buffers, std::vector<Part>* parts) const {
-    const std::vector<int64_t> lengths = lengths_.Read(buffers), offsets = offsets_.Read(buffers);
+    const std::vector<int64_t> lengths = lengths_.AllWhole(buffers),
+                               offsets = offsets_.AllWhole(buffers);
     int64_t first = 0;
     for (int64_t b = 0; b < batches_; ++b) {
       const auto i = static_cast<size_t>(b);
       const int64_t count = ends_ ? lengths[i + 1] - lengths[i] : lengths[i];
       if (count < 0 || count > tokens_ - first) {
-        return Status(507035, Concat(lengths_.name(), " value of batch ", b, " is ", count,
+        return Status(507035, Concat(lengths_name_, " value of batch ", b, " is ", count,
                                      " tokens, expected 0 to ", tokens_ - first,
                                      ", the rest of the rows of keyRef"));
       }
       const int64_t offset = moves_ ? offsets[i] : 0;
       if (offset < 0) {
-        return Status(
-            507035, Concat(offsets_.name(), " value ", b, " is ", offset, ", expected 0 or more"));
+        return Status(507035,
+                      Concat(offsets_name_, " value ", b, " is ", offset, ", expected 0 or more"));
       }
       parts->push_back({b, first, count, keys_.rows() == 0 ? 0 : offset / keys_.rows()});
       first += count;
@@ -84,7 +88,8 @@ class GatherCall {
   }
 
   CacheRows keys_, values_;
-  Numbers lengths_, offsets_;
+  const char *lengths_name_, *offsets_name_;
+  Elements lengths_, offsets_;
   Place table_;
   LoadRow<int64_t> load_;
   int64_t entry_bytes_, batch_step_, entry_step_, entries_, batches_, tokens_;
@@ -95,14 +100,11 @@ class GatherCall {
 
 void CheckGatherPaKvCache(const GatherPaKvCacheParams& p, Checker& checker) {
   const bool grouped = InGroups(p.cacheMode);
-  CheckCache(p.keyRef, p.keyCache, grouped, checker);
-  CheckCache(p.valueRef, p.valueCache, grouped, checker);
+  CheckCaches(p.keyRef, p.keyCache, p.valueRef, p.valueCache, grouped, checker);
   if (!checker.ok()) return;
-  CheckShape(p.valueRef, {p.keyRef.dim(0), p.keyRef.dim(1), p.valueRef.dim(2)}, checker);
-  CheckSameRows(p.keyCache, p.valueCache, grouped, checker);
-  Numbers::Check(p.blockTables, 2, checker);
-  Numbers::Check(p.seqLens, 1, checker);
-  if (p.seqOffsetOptional.present()) Numbers::Check(p.seqOffsetOptional, 1, checker);
+  CheckIntegers(p.blockTables, 2, checker);
+  CheckIntegers(p.seqLens, 1, checker);
+  if (p.seqOffsetOptional.present()) CheckIntegers(p.seqOffsetOptional, 1, checker);
   if (!checker.ok()) return;
   const int64_t batches = p.blockTables.dim(0);
   CheckShape(p.seqLens, {batches + (p.isSeqLensCumsum ? 1 : 0)}, checker);

@@ -33,34 +33,26 @@ void CheckCache(const Tensor& tokens, const Tensor& cache, bool grouped, Checker
   CheckShape(cache, {blocks, WrappingProduct(heads, elements) / group, rows, group}, checker);
 }
 
-void CheckSameRows(const Tensor& cache, const Tensor& other, bool grouped, Checker& checker) {
+void CheckCaches(const Tensor& keys, const Tensor& key_cache, const Tensor& values,
+                 const Tensor& value_cache, bool grouped, Checker& checker) {
+  CheckCache(keys, key_cache, grouped, checker);
+  CheckCache(values, value_cache, grouped, checker);
   if (!checker.ok()) return;
-  const int64_t blocks = cache.dim(0), rows = cache.dim(RowsAt(cache, grouped));
-  checker.That(other.dim(0) == blocks && other.dim(RowsAt(other, grouped)) == rows, [&] {
-    return Concat(other.name(), " shape is ", ShapeText(other), ", expected ", blocks,
-                  " blocks of ", rows, " rows, those of ", cache.name());
+  CheckShape(values, {keys.dim(0), keys.dim(1), values.dim(2)}, checker);
+  if (!checker.ok()) return;
+  const int64_t blocks = key_cache.dim(0), rows = key_cache.dim(RowsAt(key_cache, grouped));
+  const bool same =
+      value_cache.dim(0) == blocks && value_cache.dim(RowsAt(value_cache, grouped)) == rows;
+  checker.That(same, [&] {
+    return Concat(value_cache.name(), " shape is ", ShapeText(value_cache), ", expected ", blocks,
+                  " blocks of ", rows, " rows, those of ", key_cache.name());
   });
 }
 
-Numbers::Numbers(const Tensor& tensor)
-    : name_(tensor.name()), place_(tensor.place), count_(0), step_(0), bytes_(0), load_(nullptr) {
-  if (!tensor.present()) return;
-  count_ = tensor.dim(0);
-  bytes_ = BytesOf(tensor);
-  step_ = tensor.tensor().strides[0] * bytes_;
-  load_ = LoaderOf<int64_t>(tensor.dtype());
-}
-
-void Numbers::Check(const Tensor& tensor, uint32_t rank, Checker& checker) {
+void CheckIntegers(const Tensor& tensor, uint32_t rank, Checker& checker) {
   checker.Rank(tensor, rank);
   checker.That(tensor.dtype() == ACL_INT32 || tensor.dtype() == ACL_INT64,
                [&] { return DtypeIs(tensor, "INT32, INT64"); });
-}
-
-std::vector<int64_t> Numbers::Read(const Buffers& buffers) const {
-  std::vector<int64_t> numbers(static_cast<size_t>(count_));
-  if (count_ > 0) load_(place_(buffers), step_, count_, numbers.data());
-  return numbers;
 }
 
 CacheRows::CacheRows(const Tensor& tokens, const Tensor& cache, bool grouped)

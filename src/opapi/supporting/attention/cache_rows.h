@@ -5,7 +5,6 @@
 
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "kernels/work/scratch.h"
 #include "supporting/family.h"
@@ -22,25 +21,13 @@ inline bool InGroups(const char* mode) {
 /// group), or (blocks, heads, groups, rows, elements of a group). Checks its type, too.
 void CheckCache(const Tensor& tokens, const Tensor& cache, bool grouped, Checker& checker);
 
-/// Checks that two caches have the same number of blocks, and of rows in each.
-void CheckSameRows(const Tensor& cache, const Tensor& other, bool grouped, Checker& checker);
+/// Checks keys and values with their caches: each by CheckCache, the values for as many tokens and
+/// heads as the keys, and both caches with the same number of blocks, and of rows in each.
+void CheckCaches(const Tensor& keys, const Tensor& key_cache, const Tensor& values,
+                 const Tensor& value_cache, bool grouped, Checker& checker);
 
-/// Reads all numbers of a vector of INT32 or INT64.
-class Numbers {
- public:
-  explicit Numbers(const Tensor& tensor);
-
-  static void Check(const Tensor& tensor, uint32_t rank, Checker& checker);
-
-  std::vector<int64_t> Read(const Buffers& buffers) const;
-  const char* name() const { return name_; }
-
- private:
-  const char* name_;
-  Place place_;
-  int64_t count_, step_, bytes_;
-  LoadRow<int64_t> load_;
-};
+/// Checks that a tensor is INT32 or INT64, with so many dimensions.
+void CheckIntegers(const Tensor& tensor, uint32_t rank, Checker& checker);
 
 /// Tokens and the cache that has rows for them. Both must be checked.
 class CacheRows {

@@ -6,6 +6,7 @@
 #include "generated/attention.h"
 #include "kernels/rows/rows.h"
 #include "supporting/attention/cache_rows.h"
+#include "supporting/elements.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -14,12 +15,11 @@ namespace {
 using Slots = std::vector<std::pair<int64_t, int64_t>>;
 
 /// Reads where tokens go. Negative slots are none; of tokens with the same slot the last one stays.
-Status FindSlots(const Numbers& numbers, const Buffers& buffers, int64_t limit, Slots* slots) {
-  const std::vector<int64_t> read = numbers.Read(buffers);
+Status FindSlots(const char* name, const std::vector<int64_t>& read, int64_t limit, Slots* slots) {
   for (size_t i = 0; i < read.size(); ++i) {
     if (read[i] >= limit) {
-      return Status(507035, Concat(numbers.name(), " value ", i, " is ", read[i],
-                                   ", expected less than ", limit, ", the rows of the cache"));
+      return Status(507035, Concat(name, " value ", i, " is ", read[i], ", expected less than ",
+                                   limit, ", the rows of the cache"));
     }
     // The last token comes first.
     if (read[i] >= 0) slots->emplace_back(read[i], -static_cast<int64_t>(i));
@@ -31,10 +31,11 @@ Status FindSlots(const Numbers& numbers, const Buffers& buffers, int64_t limit, 
 }
 
 Plan PlanScatter(const Tensor& mapping, std::vector<CacheRows> caches) {
-  return {0, [numbers = Numbers(mapping), caches = std::move(caches)](const Buffers& buffers) {
+  return {0, [name = mapping.name(), numbers = Elements(mapping, 0),
+              caches = std::move(caches)](const Buffers& buffers) {
             Slots slots;
             const int64_t limit = caches[0].blocks() * caches[0].rows();
-            Status found = FindSlots(numbers, buffers, limit, &slots);
+            Status found = FindSlots(name, numbers.AllWhole(buffers), limit, &slots);
             if (!found.ok()) return found;
             for (const CacheRows& cache : caches) {
               ParallelRows(static_cast<int64_t>(slots.size()), cache.width(), [&](int64_t i) {
@@ -47,7 +48,7 @@ Plan PlanScatter(const Tensor& mapping, std::vector<CacheRows> caches) {
 }
 
 void CheckSlots(const Tensor& mapping, const Tensor& tokens, Checker& checker) {
-  Numbers::Check(mapping, 1, checker);
+  CheckIntegers(mapping, 1, checker);
   if (checker.ok()) CheckShape(mapping, {tokens.dim(0)}, checker);
 }
 
@@ -81,11 +82,8 @@ void CheckScatterPaKvCache(const ScatterPaKvCacheParams& p, Checker& checker) {
   CheckUnread(p.stridesOptional, 1, checker);
   CheckUnread(p.offsetsOptional, 0, checker);
   const bool grouped = InGroups(p.cacheModeOptional);
-  CheckCache(p.key, p.keyCacheRef, grouped, checker);
-  CheckCache(p.value, p.valueCacheRef, grouped, checker);
+  CheckCaches(p.key, p.keyCacheRef, p.value, p.valueCacheRef, grouped, checker);
   if (!checker.ok()) return;
-  CheckShape(p.value, {p.key.dim(0), p.key.dim(1), p.value.dim(2)}, checker);
-  CheckSameRows(p.keyCacheRef, p.valueCacheRef, grouped, checker);
   CheckSlots(p.slotMapping, p.key, checker);
 }
 

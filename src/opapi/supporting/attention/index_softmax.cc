@@ -8,6 +8,7 @@
 #include "generated/attention.h"
 #include "supporting/attention/lengths.h"
 #include "supporting/attention/sequences.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -117,7 +118,7 @@ struct SoftmaxTask {
 }  // namespace
 
 Plan PlanIndexSoftmax(const DenseLightningIndexerSoftmaxLseParams& p, const Product&) {
-  if (p.softmaxMaxOut.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.softmaxMaxOut.empty()) return Nothing();
   SoftmaxTask task(p, IndexCall(p));
   const uint64_t bytes = AttentionWeightsBytes(task.plan);
   return {bytes, [task = std::move(task)](const Buffers& buffers) { return task.Run(buffers); }};

@@ -10,6 +10,7 @@
 
 #include "generated/attention.h"
 #include "supporting/attention/sparse.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -219,7 +220,7 @@ struct IndexTask {
 }  // namespace
 
 Plan PlanLightningIndexer(const LightningIndexerParams& p, const Product&) {
-  if (p.sparseIndicesOut.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.sparseIndicesOut.empty()) return Nothing();
   IndexTask task(p, CallOf(p));
   const uint64_t bytes = AttentionWeightsBytes(task.plan);
   return {bytes, [task = std::move(task)](const Buffers& buffers) { return task.Run(buffers); }};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generated/attention.h"
+#include "supporting/in_turn.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -128,7 +129,7 @@ struct SparseTask {
 }  // namespace
 
 Plan PlanSparseAttention(const SparseAttentionParams& p, const Product&) {
-  if (p.attentionOutOut.empty()) return {0, [](const Buffers&) -> Status { return {}; }};
+  if (p.attentionOutOut.empty()) return Nothing();
   SparseTask task(p, CallOf(p));
   const uint64_t bytes = task.plan.scratch_bytes();
   return {bytes, [task = std::move(task)](const Buffers& buffers) { return task.Run(buffers); }};

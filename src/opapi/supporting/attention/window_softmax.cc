@@ -8,6 +8,7 @@
 #include "generated/attention.h"
 #include "kernels/rows/rows.h"
 #include "supporting/attention/heads.h"
+#include "supporting/in_turn.h"
 #include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
@@ -145,7 +146,7 @@ struct WindowSoftmax {
 
 Plan PlanMaskedSoftmaxWithRelPosBias(const MaskedSoftmaxWithRelPosBiasParams& p, const Product&) {
   if (p.out.empty()) {
-    return {0, [](const Buffers&) -> Status { return {}; }};
+    return Nothing();
   }
   int64_t rows = 1;
   for (uint32_t i = 0; i + 1 < p.out.rank(); ++i) rows *= p.out.dim(i);
