@@ -116,7 +116,7 @@ aclTensorList* GraphCall::TensorListOf(const std::vector<GraphTensor>& tensors) 
   std::vector<const aclTensor*> made;
   for (const GraphTensor& each : tensors) {
     made.push_back(TensorOf(each));
-    (void)tensors_.back().release();  // the list destroys it
+    if (made.back() != nullptr) (void)tensors_.back().release();  // the list destroys it
   }
   return lists_.emplace_back(aclCreateTensorList(made.data(), made.size())).get();
 }
