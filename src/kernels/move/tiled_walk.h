@@ -53,7 +53,8 @@ class TiledWalk {
   }
 
  private:
-  // A tile has lines of memory, as many as make a run of the shorter types worth its call.
+  // A tile has as many rows as a line holds elements of the widest input. A run of its columns is
+  // long enough to be worth a call of the body.
   static constexpr int64_t kLine = 64, kColumns = 128, kLongestElement = 16;
 
   bool IsTiled(size_t view) const { return view < inputs_ && bytes_[view] != 0; }

@@ -119,7 +119,7 @@ class Forward {
   }
 
  private:
-  /// The rows of a run: weights and biases, and as float where results of 16 bits are computed so.
+  /// Weights and biases. They are there as float, too, where results of 16 bits are computed so.
   struct Weights {
     std::vector<double> w, b;
     std::vector<float> narrow_w, narrow_b;
