@@ -28,6 +28,10 @@ RESULTS = ROOT / "build/clients/results.json"
 # torch, and the torch-npu that belongs to it.
 VERSIONS = {"2.8.0": "2.8.0.post5", "2.9.0": "2.9.0.post9"}
 
+# A mode takes 173 s on one of two busy processors of a Zen 3. A test that waits for ever says where
+# before the whole is stopped.
+HUNG_TEST, HUNG_MODE = 240, 1500  # s
+
 # The task queue of torch-npu calls from a thread of its own in 1 and 2, and prepares in 2.
 MODES = (
     {
@@ -85,7 +89,8 @@ def run(client, python, tests, mode, prefix):
     os.close(handle)
     report = Path(name)
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "ignore", f"--junitxml={report}"]
-    command = [python, "-m", "pytest", *options, tests]
+    options += ["-o", f"faulthandler_timeout={HUNG_TEST}"]
+    command = ["timeout", f"{HUNG_MODE}", python, "-m", "pytest", *options, tests]
     started = time.monotonic()
     done = subprocess.run(
         command,

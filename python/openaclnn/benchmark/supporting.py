@@ -10,7 +10,7 @@ from .peers import Missing
 from .row import said_by
 
 NPU, CPU = "npu", "cpu"
-_QUICK = {"n": 16, "longest": 64}  # of calls.Device
+_QUICK_SIDE = 16  # of the square that most calls take
 
 
 def measure_all(plan, say) -> None:
@@ -52,7 +52,7 @@ class Rows:
         self._meter = meter
         self._say = say
         self._kind = kind
-        self._sizes = _QUICK if quick else {}
+        self._side = {"n": _QUICK_SIDE} if quick else {}
 
     def say(self, call: calls.Call, dtype: str, more: dict | None = None, states=(COLD, WARM)) -> None:
         """`more` is what a row says beside its figures."""
@@ -73,7 +73,7 @@ class Rows:
     def _way(self, name: str, call: calls.Call, dtype: str):
         """A call that has ended when it returns."""
         torch = self._torch
-        run = call.make(calls.Device(torch, name, getattr(torch, dtype), **self._sizes))
+        run = call.make(calls.Device(torch, name, getattr(torch, dtype), **self._side))
         if name == CPU:
             return run
 

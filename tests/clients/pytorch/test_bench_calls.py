@@ -14,7 +14,6 @@ from openaclnn.benchmark import calls
 
 # By types, what torch-npu asks for on 950.
 NOT_ON_950 = {
-    "bilinear backward": (("float32", "bfloat16"), "UpsampleBilinear2dBackwardV2 is not here"),
     "max_pool2d backward": (("bfloat16",), "the page of MaxPool2dWithIndicesBackward has FLOAT alone"),
 }
 CASES = [(call, dtype) for call in calls.find() for dtype in call.dtypes]

@@ -198,6 +198,10 @@ def test_what_waits_is_refused_with_words():
     assert run.stdout.endswith("went on\n")
 
 
+@pytest.mark.skipif(
+    os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1",
+    reason="torch-npu then waits for the stream after each call, which an update refuses",
+)
 def test_a_group_of_tasks_is_updated():
     """As vllm-ascend updates the lengths of attention; also while a replay waits for it."""
     x, y = torch.ones(4).npu(), torch.zeros(4).npu()

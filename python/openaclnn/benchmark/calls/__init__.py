@@ -18,7 +18,11 @@ class Device:
     name: str
     dtype: Any
     n: int = 2048  # of the square that most calls take
-    longest: int = 8192  # rows of attention
+
+    @property
+    def longest(self) -> int:
+        """The most rows of attention: 8,192, and few where the square is small."""
+        return 4 * self.n
 
     def normal(self, *shape: int, seed: int = 0, grad: bool = False):
         values = np.random.default_rng(seed).standard_normal(shape or (self.n, self.n), np.float32)
