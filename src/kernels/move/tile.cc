@@ -2,6 +2,7 @@
 // Rectangles: tiles of a cache line by as many elements as it holds, and what is left over.
 #include "kernels/move/tile.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace openaclnn {
@@ -92,6 +93,11 @@ void CopyTile(const std::byte* from, int64_t from_step, std::byte* to, int64_t t
 /// Writes the same element n times, next to each other.
 template <int kBytes>
 void Fill(const std::byte* element, std::byte* to, int64_t n) {
+  const bool same = std::all_of(element, element + kBytes, [=](auto b) { return b == *element; });
+  if (same) {
+    std::memset(to, std::to_integer<int>(*element), static_cast<size_t>(n * kBytes));
+    return;
+  }
   std::byte line[kLine];
   for (int i = 0; i < kLine; i += kBytes) std::memcpy(line + i, element, kBytes);
   const int64_t bytes = n * kBytes;
