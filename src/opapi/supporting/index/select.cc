@@ -2,6 +2,7 @@
 // Elements that are taken: IndexSelect, MaskedSelect and Nonzero.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "generated/index.h"
@@ -340,9 +341,12 @@ Plan PlanNonzeroV2(const NonzeroV2Params& p, const Product&) {
   const Place self_at = self.place, out_at = p.out.place;
   return {0, [=](const Buffers& buffers) -> Status {
             auto* const to = reinterpret_cast<int64_t*>(out_at(buffers));
-            // The numbers are the coordinates where there is one dimension.
-            std::vector<int64_t> own(shape.size() > 1 ? static_cast<size_t>(count) : 0);
-            int64_t* const numbers = shape.size() == 1 ? to : own.data();
+            // The numbers are the coordinates where there is one dimension. Only as much memory is
+            // touched as there are numbers: filled with zeros, it took two thirds of the time that
+            // 3 M truth values take of which none is true.
+            const auto own = std::make_unique_for_overwrite<int64_t[]>(
+                shape.size() > 1 ? static_cast<size_t>(count) : 0);
+            int64_t* const numbers = shape.size() == 1 ? to : own.get();
             const int64_t found = elements(self_at(buffers), [&](int64_t i, int64_t number) {
               if (!shape.empty()) numbers[i] = number;
             });
