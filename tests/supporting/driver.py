@@ -15,6 +15,7 @@ import cached
 import cases
 import chance
 import class_losses
+import floyd
 import formulas
 import inference
 import matrices
@@ -50,7 +51,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, roped, selected,
+        cached, class_losses, floyd, inference, norms, packed, paged, roped, selected,
         sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
