@@ -431,6 +431,7 @@ def median_dim(d: Draw) -> Case:
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import arranged_cases
+    import block_cases
     import cached_cases
     import cell_cases
     import channel_cases
@@ -454,7 +455,7 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases,
+    modules = (arranged_cases, block_cases, cached_cases, cell_cases, channel_cases, class_cases,
                floyd_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, roped_cases, sparse_cases,

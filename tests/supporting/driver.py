@@ -11,6 +11,7 @@ import pairs
 
 import arranged
 import attentions
+import blocks
 import cached
 import cases
 import chance
@@ -51,7 +52,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, floyd, inference, norms, packed, paged, roped, selected,
+        blocks, cached, class_losses, floyd, inference, norms, packed, paged, roped, selected,
         sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
