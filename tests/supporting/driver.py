@@ -16,6 +16,7 @@ import cached
 import cases
 import chance
 import class_losses
+import divergence
 import floyd
 import formulas
 import inference
@@ -52,7 +53,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        blocks, cached, class_losses, floyd, inference, norms, packed, paged, roped, selected,
+        blocks, cached, class_losses, divergence, floyd, inference, norms, packed, paged, roped, selected,
         sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
