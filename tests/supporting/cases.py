@@ -431,10 +431,13 @@ def median_dim(d: Draw) -> Case:
 def drawing() -> dict:
     """{name: function} of all that draw cases."""
     import arranged_cases
+    import block_cases
     import cached_cases
     import cell_cases
     import channel_cases
     import class_cases
+    import divergence_cases
+    import floyd_cases
     import inference_cases
     import matrix_cases
     import more_cases
@@ -444,6 +447,7 @@ def drawing() -> dict:
     import packed_cases
     import paged_cases
     import plane_cases
+    import roped_cases
     import sampler_cases
     import selected_cases
     import sequence_cases
@@ -452,9 +456,10 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
+    modules = (arranged_cases, block_cases, cached_cases, cell_cases, channel_cases, class_cases,
+               divergence_cases, floyd_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
-               norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
+               norm_cases, order_cases, packed_cases, paged_cases, roped_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():

@@ -11,10 +11,13 @@ import pairs
 
 import arranged
 import attentions
+import blocks
 import cached
 import cases
 import chance
 import class_losses
+import divergence
+import floyd
 import formulas
 import inference
 import matrices
@@ -24,6 +27,7 @@ import packed
 import paged
 import places
 import planes
+import roped
 import samplers
 import selected
 import sequences
@@ -49,7 +53,8 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
+        blocks, cached, class_losses, divergence, floyd, inference, norms, packed, paged, roped, selected,
+        sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -109,6 +109,12 @@ def prompt_attention(
                            of_out, out_offset)[0]  # fmt: skip
 
 
+def prompt_rows_attention(q, k, v, shift, mask, rows, scale, before, after, heads, layout, served):
+    """The first version: all keys count."""
+    return prompt_attention(q, k, v, shift, mask, rows, None, scale, before, after, heads, layout, served, 0,
+                            None, None, None, None, None)  # fmt: skip
+
+
 def incremental_attention(q, k, v, shift, mask, keys, table, scale, heads, layout, served, of_out, out_offset,
                           both, both_offset, padding=None):  # fmt: skip
     """Of one row."""

@@ -96,6 +96,20 @@ def sparse_attention(
     return out, tops if asked else None, sums if asked else None
 
 
+def kv_quant_sparse_attention(q, key, chosen, table, row_counts, key_counts, scale, size, q_layout, k_layout, mode,
+                              rope, out):  # fmt: skip
+    """Keys are rows of bytes: numbers, a rope of the result's type, factors of 128 numbers each."""
+    own = q.shape[-1] - rope
+    key = np.ascontiguousarray(key)
+    bytes_of_rope = rope * np.dtype(out.dtype).itemsize
+    numbers = key[..., :own].astype(np.float64)
+    factors = np.ascontiguousarray(key[..., own + bytes_of_rope :]).view(np.float32).astype(np.float64)
+    values = Bounded(numbers * np.repeat(factors, 128, -1)[..., :own], q.format)
+    ropes = np.ascontiguousarray(key[..., own : own + bytes_of_rope]).view(out.dtype).astype(np.float64)
+    return sparse_attention(q[..., :own], values, values, chosen, table, row_counts, key_counts, q[..., own:],
+                            Bounded(ropes, q.format), scale, size, q_layout, k_layout, mode, False)[0]  # fmt: skip
+
+
 def sparse_attention_backward(
     q, k, v, chosen, dy, out, tops, sums, row_counts, key_counts, q_rope, k_rope, scale, size,
     layout, mode,

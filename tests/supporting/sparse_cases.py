@@ -138,6 +138,31 @@ def sparse_attention(d: Draw) -> Case:
     return Case(given, "float", outputs, stored=_STORED, shapes=shapes, room={} if asked else shapes)
 
 
+def kv_quant_sparse_attention(d: Draw) -> Case:
+    """Keys are rows of bytes: numbers, ropes and factors of 128 numbers each."""
+    heads, own, rope = d.whole(1, 3, walk=32), d.one((d.whole(1, 9), 130), walk=512), d.whole(0, 4, walk=64)
+    given, shape, most = _operands(d, "Kv", heads, own + rope)
+    size, count = d.one((1, 1, 2, 16), walk=1), d.whole(1, 5, walk=256)
+    if given["layoutKv"] == "PA_BSND":
+        size = d.one([n for n in (1, 2, 16) if given["key"][1] % n == 0])
+    chosen = np.full((*shape, 1, count), -1, INDEX)
+    for at, keys in _counted(given, shape, most):
+        chosen[at][...] = d.random.integers(-1, max(-(-keys // size), 0), (1, count))
+    of_key = given["key"][:-1]
+    parts = (d.random.integers(-128, 128, (*of_key, own)).astype(np.int8), d.array((*of_key, rope), None, "tame"),
+             d.random.uniform(0.01, 0.03, (*of_key, -(-own // 128))).astype(np.float32))  # fmt: skip
+    key = np.concatenate([np.ascontiguousarray(each).view(np.int8) for each in parts], -1)
+    given |= {"query": d.array(given["query"], None, "tame"), "key": key, "value": key,
+              "sparseIndices": chosen, "scaleValue": 0.25, "sparseBlockSize": size, "attentionMode": 2,
+              "keyQuantMode": 2, "valueQuantMode": 2, "quantScaleRepoMode": 1, "tileSize": 128,
+              "ropeHeadDim": rope}  # fmt: skip
+    names = {each.name for each in d.record.parameters}
+    given = {name if name in names else f"{name}Optional": value for name, value in given.items()}
+    given |= {"keyDequantScaleOptional": None, "valueDequantScaleOptional": None}
+    stored = (*(f"{each}Optional" for each in _STORED), *_STORED, "key", "value")
+    return Case(given, "double", {"attentionOut": d.first}, stored=stored)
+
+
 def sparse_attention_backward(d: Draw) -> Case:
     heads, width, rope = d.whole(1, 4, walk=32), 64, d.whole(1, 8, walk=64)
     given, shape, most = _operands(d, "Kv", heads, width, paged=False)

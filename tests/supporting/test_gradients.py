@@ -6,11 +6,15 @@ forward changes by along it.
 """
 
 import arranged
+import blocks
+import divergence
+import floyd
 import formulas
 import networks
 import norms
 import numpy as np
 import pytest
+import sparse
 
 from bounded import DOUBLE, Bounded
 
@@ -235,3 +239,67 @@ def test_lstm_cell(result, biased):
         return (by_gates, by_gates, by_state) + (by_bias, by_bias) * biased
 
     assert_adjoint(lambda *at: cell(*at)[result], gradient, *drawn(*shapes))
+
+
+def exact(*arrays):
+    return [Bounded(each, DOUBLE) for each in arrays]
+
+
+def values(results):
+    return tuple(each.value for each in results)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_floyd_attention(masked):
+    hides = np.random.default_rng(6).integers(0, 2, (2, 1, 3, 1, 6)) if masked else None
+    mask = exact(hides)[0] if masked else None
+
+    def forward(*at):
+        return floyd.floyd_attention(*exact(*at), mask, 0.5)
+
+    def gradient(g, *at):
+        tops, totals, out = forward(*at)
+        totals = Bounded(np.where(totals.value == 0, 1, totals.value), DOUBLE)
+        return values(floyd.floyd_backward(*exact(*at, g), mask, tops, totals, out, 0.5))
+
+    shapes = [(2, 1, 3, 4, 5), *[(2, 1, 3, 6, 5)] * 2, *[(2, 1, 6, 4, 5)] * 2]
+    assert_adjoint(lambda *at: forward(*at)[2].value, gradient, *drawn(*shapes))
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "TND"])
+def test_block_sparse_attention(layout):
+    packed = layout == "TND"
+    lengths = ([3, 2], [200, 130]) if packed else ([5, 4], [200, 130])
+    seen = np.array([[[[1, 0], [1, 1], [0, 1]], [[0, 0], [1, 0], [1, 1]]]] * 2)
+    setting = (seen, [2, 128], *lengths, layout, 0.3)
+
+    def forward(*at):
+        return blocks.block_attention(*exact(*at), *setting, True)
+
+    def gradient(g, *at):
+        return values(blocks.block_backward(*exact(g, *at), *forward(*at), *setting))
+
+    shapes = [(5, 2, 3), (330, 1, 3), (330, 1, 4)] if packed else [(2, 2, 5, 3), (2, 1, 200, 3), (2, 1, 200, 4)]
+    assert_adjoint(lambda *at: forward(*at)[0].value, gradient, *drawn(*shapes))
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_index_loss(dense):
+    q, k, numbers = drawn((2, 3, 4, 5), (2, 6, 2, 5), (2, 2, 3, 2))
+    tops, totals = exact(np.abs(numbers), 1 + np.abs(numbers))
+    chosen = np.array([[[[0, 2, 2, -1, 9]], [[1, 4, 3, 0, 2]], [[5, 5, 0, 1, -1]]]] * 2)
+    rest = (None, None, None, None, 0.5, "BSND")
+
+    def loss(*at):
+        if not dense:
+            return divergence.chosen_index_loss(*exact(q, k, *at), chosen, tops, totals, *rest)
+        return divergence.index_loss(*exact(q, k, *at), tops, totals, *index_sums(*at), *rest)
+
+    def index_sums(q_index, k_index, weights):
+        return sparse.index_softmax(*exact(q_index, k_index, weights), None, None, "BSND")
+
+    def gradient(g, *at):
+        return tuple(g[0] * each for each in values(loss(*at)[:3]))
+
+    assert_adjoint(lambda *at: loss(*at)[3].value, gradient,
+                   *drawn((2, 3, 2, 4), (2, 6, 1, 4), (2, 3, 2)))  # fmt: skip

@@ -20,6 +20,7 @@ UINT64, COMPLEX64, COMPLEX32 = 10, 16, 33
 FOREIGN = ctypes.c_void_p(0x1234560)
 ADDRESS = 4096  # of memory that phase 1 does not look at
 FAR = 10**6  # beyond any dimension
+SKIP_NEGATIVE = {"KvRmsNormRopeCache", "KvRmsNormRopeCacheV2", "QkvRmsNormRopeCache"}  # such a place is none
 PLACES = {"index", "indices"}  # tensors of places in another; a target is if some are ignored
 
 every_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
@@ -199,7 +200,7 @@ def test_places_out_of_range_fail_the_task(device, record):
         return [each for each in (given if isinstance(given, list) else [given]) if each.array.size]
 
     prepared = taken(record, views)
-    for place in (FAR, -FAR):
+    for place in (FAR,) if record.name in SKIP_NEGATIVE else (FAR, -FAR):
         views(prepared)[-1].array[(-1,) * views(prepared)[-1].array.ndim] = place
         with open_call(device, record, prepared) as call:
             with pytest.raises(AclError) as raised:

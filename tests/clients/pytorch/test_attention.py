@@ -22,6 +22,11 @@ def close(got, want, bound=2e-2):
     torch.testing.assert_close(got.cpu().double(), want, rtol=bound, atol=bound)
 
 
+def lacking(name):
+    """Leaves a test out if this torch_npu has no such function."""
+    return pytest.mark.skipif(not hasattr(torch_npu, name), reason=f"this torch_npu has no {name}")
+
+
 def behind(rows, keys):
     """What a row does not see where the last one is at the last key."""
     return torch.ones(rows, keys, dtype=torch.bool).triu(keys - rows + 1)
@@ -232,3 +237,72 @@ def test_native_sparse_attention(product):
     close(out, want.detach().transpose(0, 1))
     for got, of in zip(device, exact, strict=True):
         close(got.grad, of.grad.transpose(0, 1))
+
+
+@lacking("npu_block_sparse_attention")
+def test_block_sparse_attention(drawn):
+    q, k, v, _, _ = drawn
+    seen = torch.tensor([[1, 0], [1, 1], [0, 1]]).expand(HEADS, 3, 2)[None]
+    out, _ = torch_npu.npu_block_sparse_attention(
+        *(each[None].npu() for each in (q, k, v)), seen.to(torch.int8).contiguous().npu(), [32, 128],
+        q_input_layout="BNSD", kv_input_layout="BNSD", num_key_value_heads=HEADS // 2, scale_value=SCALE,
+        inner_precise=0,
+    )  # fmt: skip
+    wide = seen[0, 0].repeat_interleave(32, 0)[:ROWS].repeat_interleave(128, 1)[:, :KEYS]
+    close(out[0], attention(*(each.double() for each in (q, k, v)), wide == 0))
+
+
+@lacking("npu_fused_floyd_attention")
+def test_fused_floyd_attention():
+    firsts, seconds, keys, width = 3, 4, 5, 32
+    shapes = [(firsts, seconds), *[(firsts, keys)] * 2, *[(keys, seconds)] * 2]
+    operands = [torch.randn(1, 2, *shape, width).half() for shape in shapes]
+    device = [each.npu().requires_grad_() for each in operands]
+    dy = torch.randn(1, 2, firsts, seconds, width).half()
+    out = torch_npu.npu_fused_floyd_attention(*device, scale_value=0.2)[2]
+    out.backward(dy.npu())
+    exact = [each.double().requires_grad_() for each in operands]
+    q, k1, v1, k2, v2 = exact
+    scores = torch.einsum("bhnmd,bhnkd->bhnmk", q, k1) + torch.einsum("bhnmd,bhkmd->bhnmk", q, k2)
+    weights = (scores * 0.2).softmax(-1)
+    want = torch.einsum("bhnmk,bhnkd->bhnmd", weights, v1) + torch.einsum("bhnmk,bhkmd->bhnmd", weights, v2)
+    want.backward(dy.double())
+    close(out.detach(), want.detach())
+    for got, of in zip(device, exact, strict=True):
+        close(got.grad, of.grad)
+
+
+@lacking("npu_dense_lightning_indexer_grad_kl_loss")
+@pytest.mark.parametrize("chosen", [False, True])
+def test_loss_of_an_indexer(chosen):
+    """With the sums that attention has, the loss is that of PyTorch, and so are its gradients."""
+    rows, keys, heads, width = 6, 9, 4, 32
+    q, k = torch.randn(1, rows, heads, width).half(), torch.randn(1, keys, 1 if chosen else heads, width).half()
+    index = [torch.randn(1, rows, heads, width), torch.randn(1, keys, 1, width), torch.randn(1, rows, heads)]
+    index = [each.half() / 4 for each in index]
+    hidden = behind(rows, keys)
+    exact = [each.double().requires_grad_() for each in index]
+    sums = torch.einsum("brhd,bkd->brhk", exact[0], exact[1][:, :, 0]).relu().mul(exact[2][..., None]).sum(2)
+    soft = sums.masked_fill(hidden, -torch.inf).log_softmax(-1)
+    scores = torch.einsum("brhd,bkhd->bhrk", q.double(), k.double().expand(-1, -1, heads, -1)) * 0.1
+    scores = scores.masked_fill(hidden, -torch.inf)
+    target = scores.softmax(-1).mean(1)
+    loss = torch.where(target > 0, target * (target.log() - soft), 0).sum()
+    loss.backward()
+    top = scores.amax(-1)
+    total = (scores - top[..., None]).exp().sum(-1)
+    # (batches, heads of keys, rows, queries of a head)
+    tops, totals = (
+        (each.transpose(1, 2)[:, None] if chosen else each[..., None]).float().contiguous().npu()
+        for each in (top, total)
+    )
+    device = [each.npu() for each in (q, k, *index)]
+    if chosen:
+        names = torch.arange(keys).expand(1, rows, 1, keys).int().contiguous().npu()
+        got = torch_npu.npu_sparse_lightning_indexer_grad_kl_loss(*device, names, tops, totals, 0.1)
+    else:
+        lse = torch_npu.npu_dense_lightning_indexer_softmax_lse(*device[2:])
+        got = torch_npu.npu_dense_lightning_indexer_grad_kl_loss(*device, tops, totals, *lse, 0.1)
+    close(got[3], loss.detach()[None], 5e-3)
+    for each, of in zip(got[:3], exact, strict=True):
+        close(each, of.grad, 1e-2)

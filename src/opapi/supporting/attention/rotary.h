@@ -63,6 +63,14 @@ struct BroadcastRows {
   StoreRow<double> store;
 };
 
+/// Turns the pairs of a row: `to` becomes x cos + turned x sin.
+void TurnPairs(const RotaryPairs& pairs, const double* x, const double* cos, const double* sin,
+               double* to);
+
+/// Turns the pairs of all rows of x, which `out` may be.
+Plan PlanRotation(const Tensor& x, const Tensor& cos, const Tensor& sin, int64_t mode,
+                  const Tensor& out);
+
 /// Checks the length of rows of `x` in this mode, and that both angles can be broadcast to x.
 void CheckRotated(const Tensor& x, int64_t mode, const Tensor& cos, const Tensor& sin,
                   Checker& checker);

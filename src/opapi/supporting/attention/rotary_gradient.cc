@@ -7,6 +7,7 @@
 #include "generated/attention.h"
 #include "kernels/rows/rows.h"
 #include "supporting/attention/rotary.h"
+#include "supporting/attention/row_sums.h"
 #include "supporting/row_group.h"
 #include "supporting/tree_sum.h"
 
@@ -14,21 +15,6 @@ namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kRowsTogether = 64;  // of one allocation
-
-/// A row of sums.
-struct RowSums {
-  explicit RowSums(size_t width = 0) : values(width) {}
-  RowSums& operator+=(const std::vector<double>& terms) {
-    for (size_t i = 0; i < values.size(); ++i) values[i] += terms[i];
-    return *this;
-  }
-  friend RowSums operator+(RowSums a, const RowSums& b) {
-    a += b.values;
-    return a;
-  }
-
-  std::vector<double> values;
-};
 
 /// The gradient by the cosines or by the sines: products of dy and x, summed over the dimensions
 /// along which the angles are broadcast.

@@ -23,6 +23,7 @@ struct SparseCall {
   const char *table_name, *layout_name;
   int64_t mode, before, after;
   bool whole = false;  // query and key are INT8
+  bool apart = false;  // key has a type and a width of its own
 
   /// Ranks and shapes of these operands.
   void Check(Checker& checker) const;
