@@ -4,9 +4,14 @@
 #include "supporting/experts/grouped_matmul.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "kernels/rows/rows.h"
 #include "kernels/work/scratch.h"
+#include "supporting/experts/activations.h"
+#include "supporting/experts/integer_products.h"
+#include "supporting/experts/quantised.h"
 #include "supporting/experts/values.h"
 
 namespace openaclnn::supporting {
@@ -197,10 +202,148 @@ Plan PlanWidened(const P& p) {
       }};
 }
 
+/// Makes results of the sums of a row.
+struct RowFinish {
+  explicit RowFinish(const P& p)
+      : bias(p.biasOptional, Slicing::kVector),
+        scale(p.scaleOptional, Slicing::kVector),
+        packed(p.scaleOptional.size > 0 && Contains(kPackedFactors, p.scaleOptional[0].dtype())),
+        of_integers(p.biasOptional.size > 0 && p.biasOptional[0].dtype() == ACL_INT32) {
+    constexpr Activation kByNumber[] = {Activation::kNone,     Activation::kRelu,
+                                        Activation::kGeluTanh, Activation::kNone,
+                                        Activation::kFastGelu, Activation::kSilu};
+    activation = kByNumber[p.actType];
+    for (size_t i = 0; i < p.perTokenScaleOptional.size; ++i) {
+      tokens.push_back(TensorValues<float>(p.perTokenScaleOptional[i]));
+    }
+  }
+
+  /// The factors of a group's columns, and what is added to INT8 results.
+  void Factors(const Buffers& buffers, size_t group, int64_t columns, std::vector<float>* factors,
+               std::vector<float>* shifts) const {
+    factors->assign(static_cast<size_t>(columns), 1);
+    shifts->assign(static_cast<size_t>(columns), 0);
+    const GroupMatrix at = scale.Of(buffers, group);
+    if (!packed) return LoadRowOf(at, columns, factors->data());
+    // A FLOAT in the lower half; the bits from 37 on are an offset of nine bits.
+    for (int64_t i = 0; i < columns; ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, at.From(0, i).at, sizeof(bits));
+      (*factors)[static_cast<size_t>(i)] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      const auto nine = static_cast<int32_t>(bits >> 37 & 0x1FF);
+      (*shifts)[static_cast<size_t>(i)] = static_cast<float>((nine ^ 0x100) - 0x100);
+    }
+  }
+
+  Pieces bias, scale;
+  /// A factor for each row of all groups; none at all where there are none.
+  std::vector<float> Tokens(const Buffers& buffers) const {
+    std::vector<float> all;
+    for (const TensorValues<float>& each : tokens) {
+      const std::vector<float> more = each.Read(buffers);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
+
+  bool packed, of_integers;
+  Activation activation;
+  std::vector<TensorValues<float>> tokens;
+};
+
+/// The numbers that the rows of a group share.
+struct GroupFinish {
+  GroupMatrix out;
+  std::vector<float> bias, factors, shifts;
+  std::vector<int64_t> whole;  // a bias of INT32
+};
+
+GroupFinish FinishOf(const RowFinish& finish, const Buffers& buffers, size_t group,
+                     const Group& product) {
+  GroupFinish own;
+  const auto n = static_cast<size_t>(product.columns);
+  own.out = product.c;
+  own.bias.assign(n, 0);
+  own.whole.assign(n, 0);
+  finish.Factors(buffers, group, product.columns, &own.factors, &own.shifts);
+  if (!finish.bias.present()) return own;
+  const GroupMatrix bias = finish.bias.Of(buffers, group);
+  if (!finish.of_integers) {
+    LoadRowOf(bias, product.columns, own.bias.data());
+  } else {
+    constexpr int64_t kBytes = sizeof(int32_t);
+    LoaderOf<int64_t>(ACL_INT32)(bias.at, bias.column_step * kBytes, product.columns,
+                                 own.whole.data());
+  }
+  return own;
+}
+
+/// Stores a row of sums; `row` counts from the group's first one.
+void StoreRow(const RowFinish& finish, const GroupFinish& own, int64_t row, float token,
+              const int32_t* sums) {
+  const GroupMatrix to = own.out.From(row, 0);
+  const auto n = static_cast<int64_t>(own.bias.size());
+  const int64_t step = to.column_step * static_cast<int64_t>(FindDataType(to.dtype)->bytes);
+  if (to.dtype == ACL_INT32) {
+    std::vector<int64_t> whole = own.whole;
+    for (int64_t k = 0; k < n; ++k) whole[static_cast<size_t>(k)] += sums[k];
+    return StorerOf<int64_t>(ACL_INT32)(whole.data(), n, to.at, step);
+  }
+  std::vector<float> line(own.bias.size());
+  for (size_t k = 0; k < line.size(); ++k) {
+    const auto sum = static_cast<float>(sums[k] + own.whole[k]);
+    line[k] = sum * own.factors[k] * token + own.bias[k];
+  }
+  Activate(finish.activation, n, line.data());
+  for (size_t k = 0; to.dtype == ACL_INT8 && k < line.size(); ++k) {
+    line[k] = NearestByte(line[k] + own.shifts[k]);
+  }
+  StorerOf<float>(to.dtype)(line.data(), n, to.at, step);
+}
+
+Plan PlanIntegers(const P& p) {
+  const Operands operands(p);
+  const RowFinish finish(p);
+  std::vector<IntegerGroup> largest;
+  for (const Group& group : operands.Largest()) {
+    largest.push_back({0, 0, group.rows, group.columns, group.terms, group.a, group.b});
+  }
+  const IntegerProducts products(largest, operands.rows, operands.groups);
+  return {products.scratch_bytes(), [=](const Buffers& buffers) -> Status {
+            GroupSizes sizes;
+            Status status = operands.Sizes(buffers, &sizes);
+            if (!status.ok()) return status;
+            const std::vector<float> tokens = finish.Tokens(buffers);
+            std::vector<IntegerGroup> groups;
+            std::vector<GroupFinish> finishes;
+            for (const GroupSizes::Part& part : sizes.parts) {
+              const Group group = operands.ProductOf(buffers, part);
+              const auto g = static_cast<size_t>(part.group);
+              groups.push_back({groups.size(), part.begin, group.rows, group.columns, group.terms,
+                                group.a, group.b});
+              finishes.push_back(FinishOf(finish, buffers, g, group));
+            }
+            products.Run(groups, static_cast<std::byte*>(buffers.workspace),
+                         [&](size_t i, int64_t row, const int32_t* sums) {
+                           const float token =
+                               tokens.empty() ? 1 : tokens[static_cast<size_t>(row)];
+                           StoreRow(finish, finishes[i], row - groups[i].first, token, sums);
+                         });
+            return {};
+          }};
+}
+
 }  // namespace
 
 Plan PlanGroupedMatmul(const GroupedMatmulParams& p, const Product&) {
-  return KindOf(p) == GroupedKind::kWidened ? PlanWidened(p) : PlanFloats(p);
+  switch (KindOf(p)) {
+    case GroupedKind::kIntegers:
+      return PlanIntegers(p);
+    case GroupedKind::kWidened:
+      return PlanWidened(p);
+    default:
+      return PlanFloats(p);
+  }
 }
 
 }  // namespace openaclnn::supporting
