@@ -435,6 +435,8 @@ def drawing() -> dict:
     import cell_cases
     import channel_cases
     import class_cases
+    import expert_cases
+    import grouped_cases
     import inference_cases
     import matrix_cases
     import more_cases
@@ -452,7 +454,7 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
+    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases, expert_cases, grouped_cases, inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip

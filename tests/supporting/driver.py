@@ -15,7 +15,9 @@ import cached
 import cases
 import chance
 import class_losses
+import experts
 import formulas
+import grouped
 import inference
 import matrices
 import networks
@@ -49,7 +51,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
+        cached, class_losses, experts, grouped, inference, norms, packed, paged, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
