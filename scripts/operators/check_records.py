@@ -260,7 +260,7 @@ def _check_names(record):
         "over": [name for name, kind in kinds.items() if kind in ("in", "in[]")],
         "shared": [name for name, kind in kinds.items() if kind in ("out", "const out")],
         "one_value": [name for name, kind in kinds.items() if kind in ("out", "const out")],
-        "laid_out": [name for name, kind in kinds.items() if kind == "in"],
+        "laid_out": [name for name, kind in kinds.items() if kind in ("in", "in[]")],
         "as_given": [name for name, kind in kinds.items() if kind == "scalar"],
         "factors": [name for name, kind in kinds.items() if kind == "scalar"],
         "samples": kinds,

@@ -78,6 +78,7 @@ def collected(operator, parameter):
     if method is None:
         return parameter.name
     optional = "Optional" if parameter.optional else ""
+    of_lists = "this, " if parameter.optional and method.endswith("List") else ""
     if parameter.name in operator.record.get("as_given", ()):
         method += "AsGiven"
     if parameter.name in operator.record.get("factors", ()):
@@ -86,7 +87,7 @@ def collected(operator, parameter):
     more = f", OPENACLNN_{uses[0][1].upper()}" if len(uses) == 1 and uses[0][1] != "all" else ""
     if flag := operator.flag(parameter):
         more = f", Asked(this->{flag[0].member}, {flag[1]})"  # the member's, which comes before
-    return f'{optional}{method}("{parameter.name}", {parameter.name}{more})'
+    return f'{optional}{method}({of_lists}"{parameter.name}", {parameter.name}{more})'
 
 
 # --- the structs ------------------------------------------------------------------------------
@@ -183,8 +184,11 @@ def struct_of(struct, operators):
 def structs(topic):
     checks = {(each.check, each.shape) for each in topic.operators}
     plans = {(each.plan, each.shape) for each in topic.operators}
+    parameters = [each for operator in topic.operators for each in operator.parameters]
+    has_lists = any(each.optional and each.kind in ("in[]", "out[]") for each in parameters)
+    more = '#include "supporting/optional_list.h"\n' if has_lists else ""
     made = [LICENCE, f"// The parameters of the {topic.name} operators, their checks and plans.\n",
-            MADE, '#pragma once\n\n#include "supporting/family.h"\n\n',
+            MADE, f'#pragma once\n\n#include "supporting/family.h"\n{more}\n',
             "namespace openaclnn::supporting {\n\n"]
     made += [struct_of(struct, operators) + "\n" for struct, operators in topic.shapes.items()]
     for check, shape in sorted(checks):

@@ -437,7 +437,9 @@ def drawing() -> dict:
     import channel_cases
     import class_cases
     import divergence_cases
+    import expert_cases
     import floyd_cases
+    import grouped_cases
     import inference_cases
     import matrix_cases
     import more_cases
@@ -457,7 +459,8 @@ def drawing() -> dict:
 
     found = {}
     modules = (arranged_cases, block_cases, cached_cases, cell_cases, channel_cases, class_cases,
-               divergence_cases, floyd_cases, inference_cases, matrix_cases, plane_cases,
+               divergence_cases, expert_cases, floyd_cases, grouped_cases, inference_cases,
+               matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, roped_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip

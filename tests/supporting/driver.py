@@ -17,8 +17,10 @@ import cases
 import chance
 import class_losses
 import divergence
+import experts
 import floyd
 import formulas
+import grouped
 import inference
 import matrices
 import networks
@@ -53,8 +55,8 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        blocks, cached, class_losses, divergence, floyd, inference, norms, packed, paged, roped, selected,
-        sparse, steps, windows,
+        blocks, cached, class_losses, divergence, experts, floyd, grouped, inference, norms, packed, paged,
+        roped, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -133,6 +133,8 @@ class Call:
                 self._outputs[name] = self._place(given)
                 return self._own(self._outputs[name].tensor).handle
             case OutputList(name):
+                if problem.outputs.get(name) is None:
+                    return ctypes.c_void_p()
                 self._outputs[name] = [self._place(each) for each in problem.outputs[name]]
                 return self._list(self._outputs[name])
         return self._attribute(parameter, problem.attributes[parameter.name])

@@ -57,7 +57,7 @@ class InputList(Parameter):
 
 
 class OutputList(Parameter):
-    """An aclTensorList of outputs."""
+    """An aclTensorList of outputs; null where it may be left out."""
 
 
 AttributeValue = (

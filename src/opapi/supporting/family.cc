@@ -24,10 +24,17 @@ std::string DeadText(const char* name, const char* noun) {
 /// A factor in the format that aclnnTransMatmulWeight gives weights on a device: here it leaves
 /// them as they are, and products read them so. Storage of more dimensions than the view is of
 /// blocks that somebody has laid out, which nobody reads here.
-bool IsLaidOutWeight(const Row& row, const Tensor& operand) {
-  const size_t number = operand.place.number;
-  return operand.present() && number < 64 && (row.laid_out >> number & 1) != 0 &&
-         operand.tensor().format == ACL_FORMAT_FRACTAL_NZ && operand.rank() >= 2 &&
+bool IsLaidOutWeight(const Row& row, const Params& p, const Tensor& operand) {
+  if (row.laid_out == 0 || !operand.present() || operand.tensor().format != ACL_FORMAT_FRACTAL_NZ ||
+      operand.rank() < 2) {
+    return false;
+  }
+  // Members of a list are one parameter. Such weights stand before what may be left out.
+  size_t number = 0;
+  for (size_t i = 1; i <= operand.place.number; ++i) {
+    if (p.tensors[i].name() != p.tensors[i - 1].name()) ++number;
+  }
+  return number < 64 && (row.laid_out >> number & 1) != 0 &&
          operand.tensor().storage_rank <= operand.rank();
 }
 
@@ -112,7 +119,7 @@ Status Check(const Params& p, const Product& product) {
   checker.That(p.no_mode.empty(), [&] { return p.no_mode; });
   if (checker.ok()) p.row.check(p, checker);
   for (const Tensor& tensor : p.tensors) {
-    if (!IsLaidOutWeight(p.row, tensor)) checker.PlainFormat(tensor);
+    if (!IsLaidOutWeight(p.row, p, tensor)) checker.PlainFormat(tensor);
   }
   return checker.status();
 }
