@@ -21,6 +21,12 @@ SAID = {
     "EmbeddingBag": "what only some modes write",
     "CtcLoss": "how many times and labels have room",
     **dict.fromkeys(
+        ["MoeFinalizeRouting", "MoeFinalizeRoutingV2", "MoeTokenPermuteGrad", "MoeTokenUnpermute",
+         "MoeTokenUnpermuteWithRoutingMap"]
+        + [f"GroupedMatmulFinalizeRouting{version}" for version in ("", "V2", "V3", "WeightNz", "WeightNzV2")],
+        "how many tokens there are",
+    ),
+    **dict.fromkeys(
         [f"FusedInferAttentionScore{version}" for version in ("", "V2", "V3", "V4", "V5")]
         + [f"PromptFlashAttention{version}" for version in ("V2", "V3")]
         + [f"IncreFlashAttention{version}" for version in ("V2", "V3", "V4")],

@@ -166,6 +166,7 @@ def no_modes(record):
         if modes:
             last = modes[-1] if isinstance(modes[-1], int) else len(modes) - 1
             values = [-1, last + 1, {"int8": -128, "int": -(2**31)}.get(each.kind, 2**32 + last)]
+            values = [value for value in values if value not in modes]  # -1 may be one
         yield from ((i, each, each.argument.ctype(value)) for value in values)
 
 
@@ -186,7 +187,9 @@ def places(record) -> list[str]:
     """Parameters that say places in another tensor."""
     if not {"int32", "int64"} & {each.name for each in record.types}:  # masks of places
         return []
-    names = PLACES | ({"target"} if "ignoreIndex" in {p.name for p in record.parameters} else set())
+    given = {p.name for p in record.parameters}
+    names = PLACES | ({"target"} if "ignoreIndex" in given else set())
+    names = names - ({"indices"} if "numOutTokens" in given else set())  # experts: no upper bound
     return [p.name for p in record.plain("in", "in[]") if p.name in names]
 
 
