@@ -444,6 +444,7 @@ def drawing() -> dict:
     import packed_cases
     import paged_cases
     import plane_cases
+    import quantised_cases
     import sampler_cases
     import selected_cases
     import sequence_cases
@@ -453,7 +454,7 @@ def drawing() -> dict:
 
     found = {}
     modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
-               sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
+               quantised_cases, sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):

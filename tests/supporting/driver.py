@@ -24,6 +24,7 @@ import packed
 import paged
 import places
 import planes
+import quantised
 import samplers
 import selected
 import sequences
@@ -49,7 +50,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
+        quantised, cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
