@@ -293,7 +293,7 @@ def _halves(x, left: bool):
     return (x[..., :half], x[..., half:]) if left else (x[..., half:], x[..., :half])
 
 
-def swiglu_quant(x, smooth, offsets, index, left: bool, mode: str, kind: int, y):
+def swiglu_quant(x, smooth, offsets, index, left: bool, mode: str, kind: int):
     a, b = _halves(x, left)
     z = a * sigmoid(a) * b
     z = z.reshape(-1, z.shape[-1])
