@@ -37,7 +37,7 @@ TYPES = {
     "movable": "kMovableTypes", "numeric64": "kNumeric64Types",
 }
 TENSOR_TYPES = (
-    "FLOAT FLOAT16 BF16 DOUBLE INT4 INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 BOOL "
+    "FLOAT FLOAT16 BF16 DOUBLE INT4 INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 BOOL "
     "COMPLEX32 COMPLEX64 COMPLEX128".split()
 )
 _REAL = {"FLOAT", "FLOAT16", "BF16", "DOUBLE"}
@@ -49,7 +49,7 @@ MEMBERS_OF_TYPES = {
 }
 # Types that the vendor's pages list: those that no operator here takes are left out of the compiled
 # tables.
-PAGE_TYPES = (*TENSOR_TYPES, *"UINT64 HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
+PAGE_TYPES = (*TENSOR_TYPES, *"HIFLOAT8 FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E8M0 QINT8".split())
 DIFFERS = ("parameters", "takes", "products")  # what a record may have otherwise than its page
 FAMILIES = ("910", "A2", "A3", "950", "310P", "310B")  # in the order of OpenaclnnFamily
 # Types that the products of a family lack (kTypesOfFamilies in src/frame/support.h); a record lists
@@ -296,6 +296,7 @@ def _check_choices(record):
         yield "uses", record["uses"], "only without an expression"
     roles = _roles(record)
     plain = [name for name in _parameters(record) if name not in roles]
+    plain += [name for name in roles if f"{name}: in?" in record["parameters"]]  # null, or not
     for name, given in record.get("uses", {}).items():
         if name not in roles:
             yield "uses", name, f"one of {', '.join(roles)}"

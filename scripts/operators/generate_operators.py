@@ -83,6 +83,9 @@ def collected(operator, parameter):
         method += "AsGiven"
     if parameter.name in operator.record.get("factors", ()):
         method = "Factor"
+    if parameter.kind == "bools" and parameter.optional:  # an absent one has no flags
+        name = parameter.name
+        return f'{name} == nullptr ? std::vector<bool>{{}} : Bools("{name}", {name})'
     uses = operator.use(parameter)
     more = f", OPENACLNN_{uses[0][1].upper()}" if len(uses) == 1 and uses[0][1] != "all" else ""
     if flag := operator.flag(parameter):

@@ -449,6 +449,7 @@ def drawing() -> dict:
     import packed_cases
     import paged_cases
     import plane_cases
+    import quantised_cases
     import roped_cases
     import sampler_cases
     import selected_cases
@@ -460,7 +461,7 @@ def drawing() -> dict:
     found = {}
     modules = (arranged_cases, block_cases, cached_cases, cell_cases, channel_cases, class_cases,
                divergence_cases, expert_cases, floyd_cases, grouped_cases, inference_cases,
-               matrix_cases, plane_cases,
+               matrix_cases, plane_cases, quantised_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, roped_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip

@@ -29,6 +29,7 @@ import packed
 import paged
 import places
 import planes
+import quantised
 import roped
 import samplers
 import selected
@@ -56,7 +57,7 @@ NAMES = {
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
         blocks, cached, class_losses, divergence, experts, floyd, grouped, inference, norms, packed, paged,
-        roped, selected, sparse, steps, windows,
+        quantised, roped, selected, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

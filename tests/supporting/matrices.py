@@ -5,6 +5,7 @@ import numpy as np
 import pairs
 
 from bounded import DOUBLE, Bounded
+from networks import matmul
 
 MODES = ("reduced", "complete", "r")
 
@@ -74,3 +75,13 @@ def addr(x, a, b, beta, alpha):
     """Without a beta x takes no part, whatever is there."""
     product = alpha * (np.reshape(a, (a.shape[0], 1)) * b)
     return product if getattr(beta, "value", beta) == 0 else beta * x + product
+
+
+def transpose_batch_matmul(a, b, order, parts: int, math_type: int, out):
+    """Batches first, then between the rows; parts of them are beside each other."""
+    product = matmul(np.transpose(a, order), b, math_type, out)
+    batches, rows, columns = product.shape
+    if parts == 1:
+        return np.transpose(product, (1, 0, 2))
+    cut = np.transpose(product.reshape(parts, batches // parts, rows, columns), (0, 2, 1, 3))
+    return cut.reshape(parts, rows, batches // parts * columns)

@@ -63,3 +63,16 @@ def addr(d: Draw) -> Case:
     types = REALS if real else _WHOLE
     given |= {each: d.scalar("small", types) for each in ("beta", "alpha")}
     return Case(given, "double" if real else "integer", {"out": d.first})
+
+
+def transpose_batch_matmul(d: Draw) -> Case:
+    d.first = d.first if d.first in REALS[:3] else REALS[0]
+    parts, own = d.whole(1, 3, walk=2), d.whole(1, 3, walk=2)
+    m, k, n = (d.whole(0 if d.style == "empty" else 1, 40, walk=256) for _ in range(3))
+    order = d.one([[0, 1, 2], [1, 0, 2]])
+    shape = (parts * own, m, k)
+    given = {"x1": d.array(tuple(shape[i] for i in order), None, "tame"),
+             "x2": d.array((parts * own, k, n), None, "tame"), "biasOptional": None,
+             "scaleOptional": None, "permX1": order, "permX2": [0, 1, 2], "permY": [1, 0, 2],
+             "cubeMathType": 0, "batchSplitFactor": parts}  # fmt: skip
+    return Case(given, "stored", {"out": d.first})

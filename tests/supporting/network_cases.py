@@ -293,8 +293,9 @@ def weight_quant(d: Draw) -> Case:
              "antiquantOffsetOptional": d.one((None, d.array(scales, half, "small"))),
              "biasOptional": d.one((None, d.array((n,), d.one((half, np.float32)), "tame"))),
              "quantScaleOptional": None, "quantOffsetOptional": None,
-             "antiquantGroupSize": group}  # fmt: skip
-    return Case(given, "stored", {"y": half})
+             "antiquantGroupSize": group, "innerPrecise": d.whole(0, 1)}  # fmt: skip
+    names = {each.name for each in d.record.parameters}
+    return Case({name: given[name] for name in given if name in names}, "stored", {"y": half})
 
 
 def triangular_solve(d: Draw) -> Case:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WeightQuantBatchMatmulV2: products with weights of INT8 or INT4, which become floats in the
+// WeightQuantBatchMatmul: products with weights of INT8 or INT4, which become floats in the
 // workspace.
 #include <algorithm>
 #include <cstddef>
@@ -17,9 +17,22 @@ namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kGroup = 32;  // groups are multiples of
+constexpr int64_t kEight = 8;   // INT4 that an element of INT32 holds
+
+/// Along which dimension an element of INT32 holds its numbers: rows only where x says so.
+bool HoldsTerms(const WeightQuantBatchMatmulV2Params& p) {
+  return p.weight.dtype() == ACL_INT32 && p.weight.dim(0) != p.x.dim(1);
+}
+int64_t TermsOf(const WeightQuantBatchMatmulV2Params& p) {
+  return p.weight.dim(0) * (HoldsTerms(p) ? kEight : 1);
+}
+int64_t ColumnsOf(const WeightQuantBatchMatmulV2Params& p) {
+  const bool holds = p.weight.dtype() == ACL_INT32 && !HoldsTerms(p);
+  return p.weight.dim(1) * (holds ? kEight : 1);
+}
 
 int64_t GroupsOf(const WeightQuantBatchMatmulV2Params& p) {
-  const int64_t terms = p.weight.dim(0), size = p.antiquantGroupSize;
+  const int64_t terms = TermsOf(p), size = p.antiquantGroupSize;
   return size == 0 ? 1 : terms / size + (terms % size != 0 ? 1 : 0);
 }
 
@@ -62,16 +75,21 @@ void LoadHalves(const std::byte* bytes, int64_t first, int64_t step, int64_t n, 
 struct Weights {
   explicit Weights(const WeightQuantBatchMatmulV2Params& p)
       : place(p.weight.place),
-        load(p.weight.dtype() == ACL_INT4 ? nullptr : LoaderOf<float>(p.weight.dtype())),
-        terms(p.weight.dim(0)),
-        columns(p.weight.dim(1)),
+        load(p.weight.dtype() == ACL_INT8 ? LoaderOf<float>(ACL_INT8) : nullptr),
+        terms(TermsOf(p)),
+        columns(ColumnsOf(p)),
         term_step(p.weight.tensor().strides[0]),
         column_step(p.weight.tensor().strides[1]),
         by_columns(std::abs(term_step) < std::abs(column_step)),
         group(p.antiquantGroupSize == 0 ? std::max<int64_t>(terms, 1) : p.antiquantGroupSize),
         groups(GroupsOf(p)),
         scale(p.antiquantScale),
-        offset(p.antiquantOffsetOptional) {}
+        offset(p.antiquantOffsetOptional) {
+    if (p.weight.dtype() != ACL_INT32) return;
+    // Neighbours within an element are those of INT4.
+    (HoldsTerms(p) ? column_step : term_step) *= kEight;
+    by_columns = HoldsTerms(p);
+  }
 
   uint64_t bytes() const { return ScratchBytes(__int128{terms} * columns * int{sizeof(float)}); }
 
@@ -105,7 +123,7 @@ struct Weights {
   }
 
   Place place;
-  LoadRow<float> load;                             // null for INT4
+  LoadRow<float> load;                             // null for INT4, also in INT32
   int64_t terms, columns, term_step, column_step;  // steps in elements
   bool by_columns;
   int64_t group, groups;
@@ -114,7 +132,7 @@ struct Weights {
 
 void CheckFactors(const WeightQuantBatchMatmulV2Params& p, const Tensor& factors,
                   Checker& checker) {
-  const int64_t groups = GroupsOf(p), columns = p.weight.dim(1);
+  const int64_t groups = GroupsOf(p), columns = ColumnsOf(p);
   const bool for_each = p.antiquantGroupSize == 0 && factors.rank() == 1;
   const bool one = p.antiquantGroupSize == 0 && factors.count() == 1 && factors.rank() <= 2;
   checker.SameDtype(factors, p.x);
@@ -122,7 +140,7 @@ void CheckFactors(const WeightQuantBatchMatmulV2Params& p, const Tensor& factors
 }
 
 void CheckGroup(const WeightQuantBatchMatmulV2Params& p, Checker& checker) {
-  const int64_t group = p.antiquantGroupSize, terms = p.weight.dim(0);
+  const int64_t group = p.antiquantGroupSize, terms = TermsOf(p);
   checker.That(group == 0 || (group > 0 && group % kGroup == 0 && group < terms), [&] {
     return Concat("antiquantGroupSize value is ", group, ", expected 0 or a multiple of ", kGroup,
                   " below ", terms, ", the rows of weight");
@@ -135,18 +153,30 @@ void CheckWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, Chec
   constexpr DtypeSet kHalves = Dtypes(ACL_FLOAT16, ACL_BF16);
   const Tensor &x = p.x, &weight = p.weight, &bias = p.biasOptional;
   checker.That(Contains(kHalves, x.dtype()), [&] { return DtypeIs(x, DtypesText(kHalves)); });
-  checker.That(weight.dtype() == ACL_INT8 || weight.dtype() == ACL_INT4,
-               [&] { return DtypeIs(weight, "INT8 or INT4"); });
+  constexpr DtypeSet kWhole = Dtypes(ACL_INT8, ACL_INT4, ACL_INT32);
+  checker.That(Contains(kWhole, weight.dtype()),
+               [&] { return DtypeIs(weight, DtypesText(kWhole)); });
   checker.Rank(x, 2).Rank(weight, 2).SameDtype(p.y, x);
+  if (!checker.ok()) return;
   for (const Tensor* quantised : {&p.quantScaleOptional, &p.quantOffsetOptional}) {
     checker.That(!quantised->present(), [&] {
       return Concat(quantised->name(), " value is a tensor, expected null: results are floats");
     });
   }
-  checker.That(x.dim(1) == weight.dim(0), [&] {
+  checker.That(x.dim(1) == TermsOf(p), [&] {
     return Concat("weight shape is ", ShapeText(weight), ", expected ", x.dim(1),
                   " rows as x has columns, ", ShapeText(x));
   });
+  checker.That(weight.dtype() != ACL_INT32 || weight.empty() ||
+                   weight.tensor().strides[HoldsTerms(p) ? 0 : 1] == 1,
+               [&] {
+                 return Concat("weight strides are ",
+                               ShapeText(weight.given_strides(), weight.rank()), " for shape ",
+                               ShapeText(weight),
+                               ", expected neighbours along the dimension in"
+                               " which an element of INT32 holds ",
+                               kEight, " INT4");
+               });
   CheckGroup(p, checker);
   checker.That(weight.dtype() != ACL_INT4 || weight.empty() || PairedDim(weight.tensor()), [&] {
     return Concat("weight strides are ", ShapeText(weight.given_strides(), weight.rank()),
@@ -158,18 +188,19 @@ void CheckWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, Chec
   CheckFactors(p, p.antiquantScale, checker);
   if (p.antiquantOffsetOptional.present()) CheckFactors(p, p.antiquantOffsetOptional, checker);
   if (bias.present()) {
-    const int64_t columns = weight.dim(1);
+    const int64_t columns = ColumnsOf(p);
     checker.That(Contains(kFloatTypes, bias.dtype()),
                  [&] { return DtypeIs(bias, DtypesText(kFloatTypes)); });
     CheckShape(bias, bias.rank() == 1 ? Shape{columns} : Shape{1, columns}, checker);
   }
-  CheckShape(p.y, {x.dim(0), weight.dim(1)}, checker);
+  CheckShape(p.y, {x.dim(0), ColumnsOf(p)}, checker);
 }
 
 Plan PlanWeightQuantBatchMatmulV2(const WeightQuantBatchMatmulV2Params& p, const Product&) {
   if (p.y.empty()) return Nothing();
   const Weights weights(p);
   MatrixProduct product = ProductOf(p.x, p.weight, p.y);
+  product.columns = weights.columns;
   product.b = weights.Floats(product.b);
   if (p.biasOptional.present()) {
     product.added = ResultOf(p.biasOptional, p.y, true, true);

@@ -110,6 +110,17 @@ TEST(WeightQuant, OfHalfBytesIsThatOfBytes) {
                    scale.handle(), scale.handle(), nullptr, nullptr, nullptr,
                    static_cast<int>(group), y.handle());
         EXPECT_EQ(ValuesOf(y), ValuesOf(want)) << (turned ? "turned" : "rows");
+        if (!turned) continue;  // kN is no multiple of 8
+        const TensorHandle words({.dims = {kK / 8, kN},
+                                  .dtype = ACL_INT32,
+                                  .strides = Dims{1, kK / 8},
+                                  .storage = Dims{kK / 8 * kN},
+                                  .data = halves.bytes.address()});
+        const DeviceTensor again(ACL_FLOAT16, DenseLayout({kM, kN}));
+        EXPECT_RUN(device, WeightQuantBatchMatmulV3, x.handle(), words.get(), scale.handle(),
+                   scale.handle(), nullptr, nullptr, nullptr, static_cast<int>(group), 1,
+                   again.handle());
+        EXPECT_EQ(ValuesOf(again), ValuesOf(want)) << "words";
       }
     });
   }
@@ -153,7 +164,7 @@ TEST(WeightQuant, Refusals) {
                    scales.handle(), nullptr, quant, nullptr, added, group, y.handle());
   };
   refused("x dtype is FLOAT", of({kM, kK}, ACL_FLOAT), weight, scale, nullptr, nullptr, 32);
-  refused("weight dtype is FLOAT16, expected INT8 or INT4", x, of({kK, kN}), scale, nullptr,
+  refused("weight dtype is FLOAT16, expected INT8, INT32, INT4", x, of({kK, kN}), scale, nullptr,
           nullptr, 32);
   refused("weight shape is (70, 96), expected 96 rows", x, of({kN, kK}, ACL_INT8), scale, nullptr,
           nullptr, 32);
