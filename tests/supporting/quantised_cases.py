@@ -207,9 +207,9 @@ def quant_matmul(d: Draw) -> Case:
     scale_name = "x2Scale" if "x2Scale" in names else "scale"
     offset_name = "x2Offset" if "x2Offset" in names else "offset"
     held = _held(d, "x1")
-    most = (2, 40, 70) if d.style != "long" else (2, 3000, 20)
+    most = d.one(((2, 2, 3), (70, 40, 70))) if d.style != "long" else (2, 3000, 20)
     m, k, n = (d.whole(1, each, walk=512) for each in most)
-    m = 0 if d.style == "empty" else d.whole(1, 70) if d.style == "plain" else m
+    m = 0 if d.style == "empty" else m
     k, n = (8 * each if held == EIGHT else each for each in (k, n))
     batch, turned_1, turned_2 = _batches(d), d.flag() and held == np.int8, d.flag()
     narrow = k // 8 if held == EIGHT else k
