@@ -34,7 +34,7 @@ def _operands(d: Draw, kind: str, groups: int, terms: int, columns: int, many: b
     weight = each(lambda *shape: d.array(shape, np.int8, "any"), terms, columns)
     if kind == "widened":
         scale = each(lambda *shape: d.array(shape, dtype, "positive"), columns)
-        offset = each(lambda *shape: d.array(shape, dtype, "small"), columns) if d.flag() else None
+        offset = each(lambda *shape: d.array(shape, dtype, "small"), columns) if d.flag() or d.flag() else None
         bias = each(floats, columns) if d.flag() else None
         return weight, bias, None, scale, offset, dtype, dtype
     out = d.one((np.dtype(np.int8), INT32, *HALVES))
