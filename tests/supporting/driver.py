@@ -67,9 +67,14 @@ NAMES = {
 _ATTEMPTS = 2000  # most records need one
 
 
+# Whose optional tensors are of many types, each of some combinations only.
+VARIED = {f"grouped_v{version}" for version in range(1, 6)}
+
+
 def count_of(record: Record) -> int:
     """Each type of the first tensor some times, then each style twice."""
-    return TURNS * len(record.first_types) + 2 * len(STYLES)
+    turns = 3 * TURNS if record.cases in VARIED else TURNS
+    return turns * len(record.first_types) + 2 * len(STYLES)
 
 
 @dataclass

@@ -25,7 +25,7 @@ def _operands(d: Draw, kind: str, groups: int, terms: int, columns: int, many: b
     def each(make, *shape):
         return [make(*shape) for _ in range(groups)] if many else [make(groups, *shape)]
 
-    dtype = d.one(FLOATS if kind == "floats" else HALVES)
+    dtype = d.first if d.first in (FLOATS if kind == "floats" else HALVES) else d.one(HALVES)
     floats = lambda *shape: d.array(shape, dtype, "tame")
     if kind == "floats":
         added = d.one((dtype, FLOAT))
@@ -34,7 +34,7 @@ def _operands(d: Draw, kind: str, groups: int, terms: int, columns: int, many: b
     weight = each(lambda *shape: d.array(shape, np.int8, "any"), terms, columns)
     if kind == "widened":
         scale = each(lambda *shape: d.array(shape, dtype, "positive"), columns)
-        offset = each(lambda *shape: d.array(shape, dtype, "small"), columns) if d.flag() else None
+        offset = each(lambda *shape: d.array(shape, dtype, "small"), columns) if d.flag() or d.flag() else None
         bias = each(floats, columns) if d.flag() else None
         return weight, bias, None, scale, offset, dtype, dtype
     out = d.one((np.dtype(np.int8), INT32, *HALVES))
@@ -51,7 +51,8 @@ def _operands(d: Draw, kind: str, groups: int, terms: int, columns: int, many: b
 
 
 def _grouped(d: Draw, kinds, by: int, list_kinds, has_tokens: bool) -> dict:
-    kind = d.one(kinds)
+    kind = "integers" if d.first == np.int8 else "floats" if d.first == FLOAT else d.one(kinds)
+    kind = kind if kind in kinds else d.one(kinds)
     terms, columns, groups = d.whole(0, 40, walk=256), d.whole(1, 40, walk=256), d.whole(1, 4, walk=8)
     if by == 2:
         rows, dtype = d.whole(1, 9, walk=64), d.one(FLOATS)
@@ -75,7 +76,7 @@ def _grouped(d: Draw, kinds, by: int, list_kinds, has_tokens: bool) -> dict:
     x = [d.array((n, terms), dtype, sample) for n in sizes] if many_x else [d.array((rows, terms), dtype, sample)]
     start = lambda n: np.full((n, columns), 3, out)
     tokens = None
-    if kind == "integers" and out in HALVES and has_tokens and d.flag():
+    if kind == "integers" and out in HALVES and has_tokens and (d.flag() or d.flag()):
         tokens = [d.array((len(one),), FLOAT, "positive") for one in x]
     acts = d.one((0, 1, 2, 4, 5)) if tokens else 0
     total = sum(len(one) for one in x)
@@ -98,7 +99,12 @@ def _version(given: dict, by: int, result: str, array: bool, more=()) -> Case:
     return Case(given, "stored", outputs)
 
 
-KINDS = ("floats", "floats", "widened", "integers")
+KINDS = ("floats", "widened", "widened", "integers")
+
+
+def _by(d: Draw) -> int:
+    """Which dimension the groups part: terms, of numbers alone."""
+    return d.one((0, -1) if d.first == np.int8 else (0, 0, -1, 2))
 
 
 def grouped_v1(d: Draw) -> Case:
@@ -107,22 +113,22 @@ def grouped_v1(d: Draw) -> Case:
 
 
 def grouped_v2(d: Draw) -> Case:
-    by = d.one((0, -1, 2))
+    by = _by(d)
     return _version(_grouped(d, KINDS, by, (0,), False), by, "y", True)
 
 
 def grouped_v3(d: Draw) -> Case:
-    by = d.one((0, -1, 2))
+    by = _by(d)
     return _version(_grouped(d, KINDS, by, (0,), False), by, "y", False)
 
 
 def grouped_v4(d: Draw) -> Case:
-    by = d.one((0, -1, 2))
+    by = _by(d)
     return _version(_grouped(d, KINDS, by, (0, 1), True), by, "out", False)
 
 
 def grouped_v5(d: Draw) -> Case:
-    by = d.one((0, -1, 2))
+    by = _by(d)
     return _version(_grouped(d, KINDS, by, (0, 1, 2), True), by, "out", False)
 
 

@@ -15,7 +15,7 @@ RECORDS = {each.cases: each for each in records.load()}
 # Few numbers cost much there, or nothing but numbers is read.
 SMALL = {"qr", "svd", "multilabel_margin", "update_scale", "one_hot", "cdist", "pdist", "lstm_cell",
          "lstm_cell_backward", "square", "positive_definite", "search_sorted_scalar",
-         "batch_norm_gather", "sync_batch_norm_gather", "max_sum_loss"}  # fmt: skip
+         "batch_norm_gather", "sync_batch_norm_gather", "max_sum_loss", "ffn"}  # fmt: skip
 MADE = {"arange", "eye", "linspace", "logspace", "randperm", "dropout_mask", "normal_of",
         "inclusive_range", "repeat_places", "affine_grid"}  # fmt: skip
 
