@@ -207,22 +207,6 @@ def foreach_shared(d: Draw) -> Case:
     return _members(d, False, False, True)
 
 
-def foreach_floats(d: Draw) -> Case:
-    return _members(d, True, False)
-
-
-def foreach_conversion(d: Draw) -> Case:
-    return _members(d, False, True)
-
-
-def foreach_norm(d: Draw) -> Case:
-    arrays = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3, walk=2))]
-    return Case({"x": arrays, "scalar": d.scalar("order", REALS)}, "each double", each=True)
-
-
-# Losses.
-
-
 def _losses(d: Draw, gradient: bool) -> Case:
     shape, given = d.shape(), {"reduction": d.whole(0, 2, walk=1)}
     for i, each in enumerate(d.record.inputs):
@@ -452,7 +436,8 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases, inference_cases, matrix_cases, plane_cases,
+    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases,
+               inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
                step_cases, more_cases)  # fmt: skip

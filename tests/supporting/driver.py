@@ -333,6 +333,8 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
     start = case.arguments.get(parameter.name)
     if isinstance(start, np.ndarray | list):
         return _targets(draw, start)
+    if result is None and parameter.kind == "out[]":
+        result = [None]  # a list that is left alone
     if isinstance(result, list):
         dtype = case.outputs.get(parameter.name)
         return [_fresh(draw, case, each, dtype, parameter.name) for each in result]
@@ -425,6 +427,8 @@ def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcom
     for name, want in prepared.expected.items():
         if name not in got:
             continue
+        if want is None and isinstance(got[name], list):
+            want = [None] * len(got[name])
         members = (got[name], memory[name], prepared.problem.outputs[name], want)
         if not isinstance(want, list):
             members = tuple([each] for each in members)
