@@ -431,6 +431,7 @@ def drawing() -> dict:
     import sampler_cases
     import selected_cases
     import sequence_cases
+    import slot_cases
     import sparse_cases
     import step_cases
     import window_cases
@@ -440,7 +441,7 @@ def drawing() -> dict:
                inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
-               step_cases, more_cases)  # fmt: skip
+               step_cases, slot_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -27,6 +27,7 @@ import planes
 import samplers
 import selected
 import sequences
+import slots
 import sparse
 import steps
 import windows
@@ -49,7 +50,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, sparse, steps, windows,
+        cached, class_losses, inference, norms, packed, paged, selected, slots, sparse, steps, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
