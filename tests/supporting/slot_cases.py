@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of operators on lists of places: slices of batches, sparse tensors, decoding steps."""
 
+import numpy as np
+
+from cases import PLACES, Case, Draw, fill
+from more_cases import _full, _index, _moved
+
+
 def gather_v3(d: Draw) -> Case:
     shape = _full(d)
     dim = d.whole(0, len(shape) - 1, walk=0)
@@ -10,6 +16,32 @@ def gather_v3(d: Draw) -> Case:
     given = {"self": d.array(shape), "dim": dim - len(shape) * d.whole(0, 1), "index": index,
              "batchDims": batches, "mode": d.whole(0, 1)}  # fmt: skip
     return _moved(d, given)
+
+
+def scatter_list(d: Draw) -> Case:
+    shape, count = _full(d), d.whole(1, 3, walk=4)
+    axis = d.whole(0, len(shape) - 1, walk=0)
+    part = [count, *shape]
+    part[axis + 1] = d.whole(1, shape[axis])
+    places = d.random.integers(0, shape[axis] - part[axis + 1] + 1, count).astype(d.one(PLACES))
+    given = {"varRef": [d.array(shape) for _ in range(count)], "indice": places,
+             "updates": d.array(part), "axis": axis - len(shape) * d.whole(0, 1),
+             "mask": d.array((count,), np.uint8, "mask") if d.flag() else None, "reduce": "update"}  # fmt: skip
+    return _moved(d, given)
+
+
+def coalesce(d: Draw) -> Case:
+    """More rows than are left, or fewer."""
+    given, left, kind = d.whole(1, 6, walk=4096), d.whole(1, 4, walk=512), d.one(PLACES)
+    rows = d.random.integers(0, left, given).astype(kind)
+    rest = [d.whole(1, 4, walk=2) for _ in range(d.whole(0, 2, walk=1))]
+    arguments = {
+        "uniqueLen": np.arange(left).astype(kind), "uniqueIndices": rows,
+        "indices": d.random.integers(0, 99, (given, d.whole(1, 3))).astype(d.one(PLACES)),
+        "values": d.array((given, *rest), d.type_of("values"), "small"),
+    }  # fmt: skip
+    outputs = {"newIndices": arguments["indices"].dtype, "newValues": arguments["values"].dtype}
+    return Case(fill(d, arguments), "stored", outputs)
 
 
 def _tables(d: Draw, count: int):

@@ -185,6 +185,8 @@ def places(record) -> list[str]:
     """Parameters that say places in another tensor."""
     if not {"int32", "int64"} & {each.name for each in record.types}:  # masks of places
         return []
+    if record.name == "CoalesceSparse":  # its indices are only moved
+        return ["uniqueIndices"]
     names = PLACES | ({"target"} if "ignoreIndex" in {p.name for p in record.parameters} else set())
     return [p.name for p in record.plain("in", "in[]") if p.name in names]
 
