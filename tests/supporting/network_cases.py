@@ -348,6 +348,11 @@ def baddbmm(d: Draw) -> Case:
     return _factors(d, (batch, m, k), (batch, k, n), _summand(d, (batch, m, n)))
 
 
+def addbmm(d: Draw) -> Case:
+    (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
+    return _factors(d, (batch, m, k), (batch, k, n), _summand(d, (m, n)))
+
+
 # Attention.
 
 

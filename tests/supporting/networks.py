@@ -403,6 +403,13 @@ def addmm(x, a, b, beta, alpha, math_type: int, out):
     return alpha * product + added
 
 
+def addbmm(x, a, b, beta, alpha, math_type: int, out):
+    """The terms of all batches are those of one product."""
+    terms = a.shape[0] * a.shape[2]
+    rows = a.transpose(1, 0, 2).reshape(a.shape[1], terms)
+    return addmm(x, rows, b.reshape(terms, b.shape[2]), beta, alpha, math_type, out)
+
+
 # Losses by class.
 
 
