@@ -207,6 +207,35 @@ def foreach_shared(d: Draw) -> Case:
     return _members(d, False, False, True)
 
 
+def foreach_round_off(d: Draw) -> Case:
+    """A mode for all members, in a tensor or as a scalar."""
+    case = _members(d, False, False)
+    mode = d.whole(1, 7, walk=1)
+    tensor = any(each.name == "roundMode" for each in d.record.inputs)
+    case.arguments["roundMode"] = np.full((1,), mode, np.int8) if tensor else np.int64(mode)
+    return case
+
+
+def foreach_zero(d: Draw) -> Case:
+    return Case({"x": [d.array(d.shape()) for _ in range(d.whole(1, 3, walk=2))]}, "each", each=True)
+
+
+def foreach_floats(d: Draw) -> Case:
+    return _members(d, True, False)
+
+
+def foreach_conversion(d: Draw) -> Case:
+    return _members(d, False, True)
+
+
+def foreach_norm(d: Draw) -> Case:
+    arrays = [d.array(d.shape(), d.real()) for _ in range(d.whole(1, 3, walk=2))]
+    return Case({"x": arrays, "scalar": d.scalar("order", REALS)}, "each double", each=True)
+
+
+# Losses.
+
+
 def _losses(d: Draw, gradient: bool) -> Case:
     shape, given = d.shape(), {"reduction": d.whole(0, 2, walk=1)}
     for i, each in enumerate(d.record.inputs):

@@ -278,3 +278,16 @@ def reduced(losses, reduction: int):
 def averaged(slopes, reduction: int):
     """The gradient of what `reduced` makes."""
     return slopes / np.float64(slopes.size) if reduction == 1 else slopes
+
+
+def round_off(x, mode):
+    """By a mode of ForeachRoundOffNumber: every result is exact."""
+    value = x.value
+    below, whole = np.floor(value), np.trunc(value)
+    results = {
+        1: np.rint(value), 2: below, 3: np.ceil(value), 5: whole, 7: value - whole,
+        4: whole + np.where(np.abs(value - whole) >= 0.5, np.sign(value), 0),
+        6: np.where(below == value, value, below + (np.fmod(below, 2) == 0)),
+    }  # fmt: skip
+    mode = int(getattr(mode, "value", mode))
+    return Bounded(results[mode], x.format)
