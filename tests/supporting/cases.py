@@ -446,6 +446,7 @@ def drawing() -> dict:
     import arranged_cases
     import cached_cases
     import cell_cases
+    import chance_cases
     import channel_cases
     import class_cases
     import inference_cases
@@ -466,7 +467,7 @@ def drawing() -> dict:
     import window_cases
 
     found = {}
-    modules = (arranged_cases, cached_cases, cell_cases, channel_cases, class_cases,
+    modules = (arranged_cases, cached_cases, cell_cases, chance_cases, channel_cases, class_cases,
                inference_cases, matrix_cases, plane_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, sparse_cases,
