@@ -148,6 +148,16 @@ def rms_norm(d: Draw) -> Case:
     return _norm_case(d, given)
 
 
+def inplace_add_rms_norm(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    last = shape[len(shape) - d.whole(1, len(shape), walk=1) :]
+    given = {"x1Ref": d.array(shape, d.type_of("x1Ref"), "tame"),
+             "x2Ref": d.array(shape, d.type_of("x2Ref"), "tame"),
+             "gamma": d.array(last, d.real(), "tame"), "epsilon": _eps(d)}  # fmt: skip
+    return _norm_case(d, given)
+
+
 def rms_norm_backward(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)
