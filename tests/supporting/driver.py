@@ -30,6 +30,7 @@ import sequences
 import slots
 import sparse
 import steps
+import streams
 import windows
 from bounded import DOUBLE, FLOAT, Bounded
 from draw import (
@@ -50,7 +51,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, slots, sparse, steps, windows,
+        cached, class_losses, inference, norms, packed, paged, selected, slots, sparse, steps, streams, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -11,6 +11,7 @@ import networks
 import norms
 import numpy as np
 import pytest
+import streams
 
 from bounded import DOUBLE, Bounded
 
@@ -235,3 +236,33 @@ def test_lstm_cell(result, biased):
         return (by_gates, by_gates, by_state) + (by_bias, by_bias) * biased
 
     assert_adjoint(lambda *at: cell(*at)[result], gradient, *drawn(*shapes))
+
+
+# Hyper-connections.
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_mhc_post(mixed):
+    at = drawn((2, 3, 4), (2, 4), (2, 3), *[(2, 3, 3)] * mixed)
+
+    def bounded(x, out, post, mix=None):
+        return [None if each is None else Bounded(each, DOUBLE) for each in (x, mix, out, post)]
+
+    def gradient(g, *at):
+        by_x, by_mix, *rest = streams.mhc_post_backward(Bounded(g, DOUBLE), *bounded(*at))
+        return tuple(each.value for each in (by_x, *rest, *[by_mix] * mixed))
+
+    assert_adjoint(lambda *at: streams.mhc_post(*bounded(*at)).value, gradient, *at)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("eps", [1e-6, 0.01])
+def test_mhc_sinkhorn(eps, count):
+    saved = np.empty(1)
+
+    def gradient(g, x):
+        _, norm, sums = streams.mhc_sinkhorn(Bounded(x, DOUBLE), np.float32(eps), count, saved)
+        return streams.mhc_sinkhorn_backward(Bounded(g, DOUBLE), norm, sums).value
+
+    assert_adjoint(lambda x: streams.mhc_sinkhorn(Bounded(x, DOUBLE), np.float32(eps), count, saved)[0].value,
+                   gradient, *drawn((3, 4, 4)))  # fmt: skip
