@@ -238,6 +238,23 @@ def test_lstm_cell(result, biased):
     assert_adjoint(lambda *at: cell(*at)[result], gradient, *drawn(*shapes))
 
 
+def _flat(results):
+    """All results in one."""
+    return np.concatenate([each.value.reshape(-1) for each in results])
+
+
+def _parted(flat, shapes):
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [each.reshape(s) for each, s in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+
+# Planes.
+
+
+def _bounded(*arrays):
+    return [Bounded(each, DOUBLE) for each in arrays]
+
+
 # Hyper-connections.
 
 
