@@ -92,6 +92,36 @@ def upsample_backward(gradient, input_size, taps: int, align: bool, factors):
         lambda n, out, i: _interpolation(n, out, taps, align, factors[i]))])  # fmt: skip
 
 
+def _antialias(n: int, out: int, taps: int, align: bool, factor: float) -> np.ndarray:
+    """(out, n) weights of a kernel that is as much wider as the result is smaller."""
+    step = (n - 1) / (out - 1) if out > 1 else 0.0
+    if not align:
+        fits = factor > 0 and math.floor(n * factor) == out
+        step = 1 / factor if fits else n / out
+    wide, weights = max(step, 1.0), np.zeros((out, n))
+    for i in range(out):
+        middle, reach = step * (i + 0.5), taps / 2 * wide
+        begin, end = max(int(middle - reach + 0.5), 0), min(int(middle + reach + 0.5), n)
+        x = np.abs(np.arange(begin, end) + 0.5 - middle) / wide
+        own = np.maximum(1 - x, 0)
+        if taps == 4:
+            outer = np.where(x < 2, -0.5 * (x**3 - 5 * x**2 + 8 * x - 4), 0)
+            own = np.where(x < 1, 1.5 * x**3 - 2.5 * x**2 + 1, outer)
+        weights[i, begin:end] = own / own.sum() if own.sum() != 0 else own
+    return weights
+
+
+def upsample_aa(x, size, taps: int, align: bool, factors):
+    return _weighted(x, _matrices(x.shape[2:], size, lambda n, out, i: _antialias(
+        n, out, taps, align, factors[i])))  # fmt: skip
+
+
+def upsample_aa_backward(gradient, input_size, taps: int, align: bool, factors):
+    return _weighted(gradient, [each.T for each in _matrices(
+        input_size[2:], gradient.shape[2:],
+        lambda n, out, i: _antialias(n, out, taps, align, factors[i]))])  # fmt: skip
+
+
 def adaptive_pool(x, size):
     lengths = x.shape[-len(size) :]
     return _weighted(x, _matrices(lengths, size, lambda n, out, _: _shares(n, out)))

@@ -10,6 +10,7 @@ import formulas
 import networks
 import norms
 import numpy as np
+import planes
 import pytest
 import streams
 
@@ -253,6 +254,20 @@ def _parted(flat, shapes):
 
 def _bounded(*arrays):
     return [Bounded(each, DOUBLE) for each in arrays]
+
+
+@pytest.mark.parametrize("taps", [2, 4])
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("size", [(3, 4), (9, 5), (1, 1)])
+def test_upsample_aa(size, align, taps):
+    def gradient(g, x):
+        back = planes.upsample_aa_backward(*_bounded(g), x.shape, taps, align, [0.0, 0.0])
+        return back.value
+
+    assert_adjoint(
+        lambda x: planes.upsample_aa(*_bounded(x), size, taps, align, [0.0, 0.0]).value,
+        gradient, *drawn((2, 1, 6, 7)),
+    )  # fmt: skip
 
 
 # Hyper-connections.
