@@ -194,3 +194,25 @@ def max_pool3d_backward(d: Draw) -> Case:
     given |= {"gradOutput": d.array(found.shape, array.dtype, "tame"),
               "indices": indices.astype(d.one(PLACES))}  # fmt: skip
     return Case(given, "double", {"gradInput": array.dtype}, ("self", "indices"))
+
+
+# Sequences.
+
+
+def _causal(d: Draw) -> dict:
+    d.first = _real(d)
+    steps, batch, width = 0 if d.style == "empty" else d.whole(1, 6, walk=64), d.whole(1, 3, walk=4), d.whole(1, 4, walk=64)
+    mask = d.random.integers(0, 2, (batch, steps)).astype(bool) if d.flag() else None
+    return {"input": d.array((steps, batch, width), None, "tame"), "mask": mask,
+            "weight": d.array((d.whole(1, 4, walk=3), width), None, "tame")}  # fmt: skip
+
+
+def causal_conv(d: Draw) -> Case:
+    given = _causal(d)
+    return Case(given, "double", {"out": d.first}, stored=("mask",))
+
+
+def causal_conv_backward(d: Draw) -> Case:
+    given = _causal(d)
+    given["gradOutput"] = d.array(given["input"].shape, None, "tame")
+    return Case(given, "double", {"gradInput": d.first, "gradWeight": d.first}, stored=("mask",))

@@ -298,3 +298,19 @@ def test_mhc_sinkhorn(eps, count):
 
     assert_adjoint(lambda x: streams.mhc_sinkhorn(Bounded(x, DOUBLE), np.float32(eps), count, saved)[0].value,
                    gradient, *drawn((3, 4, 4)))  # fmt: skip
+
+
+# Sequences.
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("taps", [1, 3, 7])
+def test_causal_convolution(taps, masked):
+    mask = np.random.default_rng(3).integers(0, 2, (2, 5)).astype(bool) if masked else None
+
+    def gradient(g, x, weight):
+        got = deformed.causal_conv_backward(*_bounded(g, x, weight), mask)
+        return tuple(each.value for each in got)
+
+    assert_adjoint(lambda x, weight: deformed.causal_conv(*_bounded(x, weight), mask).value, gradient,
+                   *drawn((5, 2, 3), (taps, 3)))  # fmt: skip
