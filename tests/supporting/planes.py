@@ -122,6 +122,53 @@ def upsample_aa_backward(gradient, input_size, taps: int, align: bool, factors):
         lambda n, out, i: _antialias(n, out, taps, align, factors[i]))])  # fmt: skip
 
 
+def _region_axis(begin, end, scale, bins: int, samples: int, mode: int):
+    """Where the samples of each bin are."""
+    begin, end = begin * scale, (end + mode) * scale
+    length = max(end - begin, 1.0) / bins
+    count = samples or math.ceil(length)
+    return begin + length * (np.arange(bins)[:, None] + (np.arange(count) + 0.5) / count)
+
+
+def _hat(places, n: int) -> np.ndarray:
+    """(bins, n): the mean over samples of the weights of linear interpolation."""
+    outside = (places < -1) | (places > n)
+    at = np.clip(places, 0, n - 1)
+    weights = np.maximum(1 - np.abs(at[..., None] - np.arange(n)), 0)
+    return np.where(outside[..., None], 0, weights).mean(1)
+
+
+def _region_weights(rois, shape, scale, high: int, wide: int, samples: int, mode: int):
+    for image, left, top, right, bottom in rois:
+        rows = _hat(_region_axis(top, bottom, scale, high, samples, mode), shape[2])
+        columns = _hat(_region_axis(left, right, scale, wide, samples, mode), shape[3])
+        yield int(image), rows, columns
+
+
+def _samples_error(size) -> np.ndarray:
+    return size * 2.0**-40
+
+
+def roi_align(x, rois, scale, high: int, wide: int, samples: int, mode: int):
+    value = np.zeros((len(rois.value), x.shape[1], high, wide))
+    size = np.zeros_like(value)
+    setting = (x.shape, float(np.float32(scale)), high, wide, samples, mode)
+    for i, (image, rows, columns) in enumerate(_region_weights(rois.value, *setting)):
+        value[i] = np.einsum("ih,jw,chw->cij", rows, columns, x.value[image])
+        size[i] = np.einsum("ih,jw,chw->cij", rows, columns, np.abs(x.value[image]))
+    return Bounded(value, x.format, _samples_error(size))
+
+
+def roi_align_backward(gradient, rois, shape, scale, high: int, wide: int, samples: int, mode: int):
+    value = np.zeros(shape)
+    size = np.zeros(shape)
+    setting = (shape, float(np.float32(scale)), high, wide, samples, mode)
+    for i, (image, rows, columns) in enumerate(_region_weights(rois.value, *setting)):
+        value[image] += np.einsum("ih,jw,cij->chw", rows, columns, gradient.value[i])
+        size[image] += np.einsum("ih,jw,cij->chw", rows, columns, np.abs(gradient.value[i]))
+    return Bounded(value, gradient.format, _samples_error(size))
+
+
 def adaptive_pool(x, size):
     lengths = x.shape[-len(size) :]
     return _weighted(x, _matrices(lengths, size, lambda n, out, _: _shares(n, out)))

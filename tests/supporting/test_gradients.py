@@ -270,6 +270,19 @@ def test_upsample_aa(size, align, taps):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("samples", [0, 2])
+@pytest.mark.parametrize("mode", [0, 1])
+def test_roi_align(mode, samples):
+    rois = np.array([[1, -3, 2, 20, 15], [0, 4, 4, 9, 30], [1, 0, 0, 0.5, 0.5]])
+    setting = (0.25, 3, 2, samples, mode)
+
+    def gradient(g, x):
+        return planes.roi_align_backward(*_bounded(g, rois), x.shape, *setting).value
+
+    assert_adjoint(lambda x: planes.roi_align(*_bounded(x, rois), *setting).value, gradient,
+                   *drawn((2, 3, 5, 6)))  # fmt: skip
+
+
 # Hyper-connections.
 
 
