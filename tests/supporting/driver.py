@@ -15,6 +15,7 @@ import cached
 import cases
 import chance
 import class_losses
+import deformed
 import formulas
 import inference
 import matrices
@@ -51,7 +52,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, inference, norms, packed, paged, selected, slots, sparse, steps, streams, windows,
+        cached, class_losses, deformed, inference, norms, packed, paged, selected, slots, sparse, steps, streams, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")

@@ -94,6 +94,37 @@ def roi_align_backward(d: Draw) -> Case:
     return Case(given, "double", {"gradInput": d.first})
 
 
+def _deformed(d: Draw) -> dict:
+    groups, parts, n = d.whole(1, 2, walk=1), d.whole(1, 2, walk=1), d.whole(1, 2, walk=2)
+    channels, outer = groups * parts * d.whole(1, 2, walk=8), groups * d.whole(1, 2, walk=8)
+    taps = [d.whole(1, 3, walk=3), d.whole(1, 2, walk=3)]
+    stride, dilation = ([1, 1, d.whole(1, 2, walk=1), d.whole(1, 2, walk=1)] for _ in range(2))
+    padding, modulated = [d.whole(0, 2, walk=1) for _ in range(4)], d.flag(walk=True)
+    plane = [d.whole(5, 6, walk=16) for _ in range(2)]
+    size = [out_length(n + sum(padding[2 * i : 2 * i + 2]), taps[i], stride[2 + i], 0, dilation[2 + i])
+            for i, n in enumerate(plane)]  # fmt: skip
+    each = (3 if modulated else 2) * parts * taps[0] * taps[1]
+    return {"input": d.array((n, channels, *plane), None, "tame"), "kernelSize": taps, "stride": stride,
+            "weight": d.array((outer, channels // groups, *taps), None, "tame"), "padding": padding,
+            "offset": d.array((n, each, *size), None, "tame"), "dilation": dilation, "groups": groups,
+            "deformableGroups": parts, "modulated": modulated}  # fmt: skip
+
+
+def deformable(d: Draw) -> Case:
+    given = _deformed(d)
+    given["bias"] = d.array((given["weight"].shape[0],), None, "tame") if d.flag() else None
+    return Case(given, "double", {"out": d.first, "deformOut": d.first})
+
+
+def deformable_backward(d: Draw) -> Case:
+    given = _deformed(d)
+    n, _, high, wide = given["offset"].shape
+    rows, columns = given["kernelSize"]
+    given["gradOutput"] = d.array((n, given["weight"].shape[0], high, wide), None, "tame")
+    given["offsetOut"] = d.array((n, given["input"].shape[1], high * rows, wide * columns), None, "tame")
+    return Case(given, "double", {each.name: d.first for each in d.record.outputs})
+
+
 def adaptive_pool(d: Draw) -> Case:
     dims = _dims(d)
     array = d.array(_batch(d, dims, False), None, "tame")

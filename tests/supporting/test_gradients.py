@@ -6,6 +6,7 @@ forward changes by along it.
 """
 
 import arranged
+import deformed
 import formulas
 import networks
 import norms
@@ -281,6 +282,23 @@ def test_roi_align(mode, samples):
 
     assert_adjoint(lambda x: planes.roi_align(*_bounded(x, rois), *setting).value, gradient,
                    *drawn((2, 3, 5, 6)))  # fmt: skip
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_deformable_convolution(masked):
+    setting = ([1, 1, 2, 1], [1, 0, 2, 1], [1, 1, 1, 2], 2, 2, masked)
+    offsets = (2, (3 if masked else 2) * 2 * 6, 3, 6)
+
+    def run(x, weight, offset, bias):
+        return deformed.deformable(*_bounded(x, weight, offset, bias), *setting)
+
+    def gradient(g, x, weight, offset, bias):
+        spread = run(x, weight, offset, bias)[1]
+        got = deformed.deformable_backward(*_bounded(x, g), spread, *_bounded(weight, offset), *setting)
+        return tuple(each.value for each in got)
+
+    assert_adjoint(lambda *at: run(*at)[0].value, gradient,
+                   *drawn((2, 4, 5, 5), (6, 2, 2, 3), offsets, (6,)))  # fmt: skip
 
 
 # Hyper-connections.
