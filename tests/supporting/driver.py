@@ -25,6 +25,7 @@ import packed
 import paged
 import places
 import planes
+import recurrent
 import samplers
 import selected
 import sequences
@@ -52,7 +53,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, deformed, inference, norms, packed, paged, selected, slots, sparse, steps, streams, windows,
+        cached, class_losses, deformed, inference, norms, packed, paged, recurrent, selected, slots, sparse, steps, streams, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
