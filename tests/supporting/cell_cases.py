@@ -81,6 +81,10 @@ def lstm(d: Draw) -> Case:
     return _recurrent(d, 4)
 
 
+def gru(d: Draw) -> Case:
+    return _recurrent(d, 3)
+
+
 def _recurrent_backward(d: Draw, gates: int, lists: dict) -> dict:
     d.first = d.one([each for each in d.record.types if each in REALS])
     given, shape = _sequences(d, gates)
@@ -101,4 +105,11 @@ def lstm_backward(d: Draw) -> Case:
     for name in ("gradHy", "gradCy", "gradOutput"):
         given[name] = None if d.whole(0, 3, walk=1) == 0 else given[name]
     given |= {"dropout": 0.0, "train": True, "outputMask": None}
+    return Case(given, "double", _of_first_type(d), stored=("batchSizes",))
+
+
+def gru_backward(d: Draw) -> Case:
+    given = _recurrent_backward(d, 3, {"r": "probability", "z": "probability", "n": "probability",
+                                       "hn": "tame", "h": "probability"})
+    del given["gradCy"]
     return Case(given, "double", _of_first_type(d), stored=("batchSizes",))

@@ -34,7 +34,26 @@ def _lstm_back(saved, before, by):
     return gates, gates, (0 * dh, dc * f)
 
 
+def _gru_step(by_input, by_state, states):
+    (r, z, n), (hr, hz, hn) = (np.split(each, 3, -1) for each in (by_input, by_state))
+    r, z = _sigmoid(r + hr), _sigmoid(z + hz)
+    n = np.tanh(n + r * hn)
+    h = (1 - z) * n + z * states[0]
+    return (h,), (r, z, n, hn, h)
+
+
+def _gru_back(saved, before, by):
+    r, z, n, hn, _ = saved
+    dn = by[0] * (1 - z) * (1 - n**2)
+    dr, dz = dn * hn * r * (1 - r), by[0] * (before[0] - n) * z * (1 - z)
+    by_input, by_state = (np.concatenate((dr, dz, each), -1) for each in (dn, dn * r))
+    return by_input, by_state, (by[0] * z,)
+
+
 _LSTM = (_lstm_step, _lstm_back, (4, 5))  # and where the states are among what is saved
+_GRU = (_gru_step, _gru_back, (4,))
+
+
 def _time_major(x, sizes, batch_first: bool):
     if sizes is not None:
         return x.reshape(len(sizes), -1, x.shape[-1])
@@ -151,7 +170,17 @@ def lstm(x, params, first, sizes, biases, layers: int, train: bool, both: bool, 
     return _all(*_forward(_LSTM, x, params, first, sizes, biases, layers, both, batch_first), train)
 
 
+def gru(x, params, first, sizes, biases, layers: int, train: bool, both: bool, batch_first: bool):
+    return _all(*_forward(_GRU, x, params, [first], sizes, biases, layers, both, batch_first), train)
+
+
 def lstm_backward(x, first, params, by_result, by_h, by_c, i, j, f, o, h, c, tanh, *setting):
     by, saved = (by_result, by_h, by_c), (i, j, f, o, h, c, tanh)
     by_x, by_first, by_params = _backward(_LSTM, x, params, first, by, saved, *setting)
+    return (_near(by_x), *map(_near, by_first), _near(by_params))
+
+
+def gru_backward(x, params, first, by_result, by_h, r, z, n, hn, h, *setting):
+    by, saved = (by_result, by_h), (r, z, n, hn, h)
+    by_x, by_first, by_params = _backward(_GRU, x, params, [first], by, saved, *setting)
     return (_near(by_x), *map(_near, by_first), _near(by_params))

@@ -13,6 +13,7 @@ import norms
 import numpy as np
 import planes
 import pytest
+import recurrent
 import streams
 
 from bounded import DOUBLE, Bounded
@@ -240,14 +241,65 @@ def test_lstm_cell(result, biased):
     assert_adjoint(lambda *at: cell(*at)[result], gradient, *drawn(*shapes))
 
 
+# Recurrences.
+
+
+_RECURRENT = [(both, first, packed) for both in (False, True) for first, packed in
+              ((False, None), (True, None), (False, [3, 2, 2, 1]))]  # fmt: skip
+
+
 def _flat(results):
     """All results in one."""
     return np.concatenate([each.value.reshape(-1) for each in results])
 
 
+def _sequences(gates: int, both: bool, first: bool, packed):
+    parts, read = 2 * (1 + both), 2 * (1 + both)
+    x = (12, 3) if packed else (3, 4, 3) if first else (4, 3, 3)
+    weights = [shape for layer in range(2) for _ in range(1 + both) for shape in
+               ((gates * 2, read if layer else 3), (gates * 2, 2), (gates * 2,), (gates * 2,))]  # fmt: skip
+    return drawn(x, *weights), drawn((parts, 3, 2), (parts, 3, 2))
+
+
 def _parted(flat, shapes):
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
     return [each.reshape(s) for each, s in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+
+@pytest.mark.parametrize(("both", "first", "packed"), _RECURRENT)
+def test_lstm(both, first, packed):
+    (x, *params), states = _sequences(4, both, first, packed)
+    setting = (packed, True, 2)
+
+    def run(x, h, c, *params):
+        return recurrent.lstm(x, params, [h, c], *setting, True, both, first)
+
+    def gradient(dy, x, h, c, *params):
+        results = run(x, h, c, *params)
+        by = _parted(dy, [each.shape for each in results[:3]])
+        saved = [[each.value for each in one] for one in results[3:]]
+        got = recurrent.lstm_backward(x, [h, c], list(params), *by, *saved, *setting, both, first)
+        return tuple(each.value for each in (*got[:3], *got[3]))
+
+    assert_adjoint(lambda *at: _flat(run(*at)[:3]), gradient, x, *states, *params)
+
+
+@pytest.mark.parametrize(("both", "first", "packed"), _RECURRENT)
+def test_gru(both, first, packed):
+    (x, *params), (state, _) = _sequences(3, both, first, packed)
+    setting = (packed, True, 2)
+
+    def run(x, h, *params):
+        return recurrent.gru(x, params, h, *setting, True, both, first)
+
+    def gradient(dy, x, h, *params):
+        results = run(x, h, *params)
+        by = _parted(dy, [each.shape for each in results[:2]])
+        saved = [[each.value for each in one] for one in results[2:]]
+        got = recurrent.gru_backward(x, list(params), h, *by, *saved, *setting, both, first)
+        return tuple(each.value for each in (*got[:2], *got[2]))
+
+    assert_adjoint(lambda *at: _flat(run(*at)[:2]), gradient, x, state, *params)
 
 
 # Planes.
