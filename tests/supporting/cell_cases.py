@@ -113,3 +113,45 @@ def gru_backward(d: Draw) -> Case:
                                        "hn": "tame", "h": "probability"})
     del given["gradCy"]
     return Case(given, "double", _of_first_type(d), stored=("batchSizes",))
+
+
+# Linear attention.
+
+
+def _delta(d: Draw) -> tuple[dict, tuple[int, int, int]]:
+    """Operands, and the shape of a state; keys are short, so that states stay small."""
+    d.first = d.one([each for each in d.record.types if each in REALS])
+    key_heads, share = d.whole(1, 2, walk=4), d.whole(1, 2, walk=2)
+    heads, key_width, width = key_heads * share, d.whole(1, 4, walk=32), d.whole(1, 3, walk=32)
+    lengths = d.random.integers(0, 4, d.whole(1, 3, walk=8)).astype(np.int32)
+    lengths[-1] += lengths.sum() == 0
+    tokens = int(lengths.sum())
+    keys = d.array((tokens, key_heads, key_width), None, "probability")
+    given = {"query": d.array(keys.shape, None, "probability"), "actualSeqLengths": lengths,
+             "key": (keys.astype(np.float64) / 4).astype(keys.dtype), "scale": 0.5,
+             "value": d.array((tokens, heads, width), None, "tame"),
+             "beta": d.array((tokens, heads), None, "probability") if d.flag() else None,
+             "g": -np.abs(d.array((tokens, heads), np.float32, "probability")) if d.flag() else None}  # fmt: skip
+    return given, (heads, width, key_width)
+
+
+def delta_rule(d: Draw) -> Case:
+    given, shape = _delta(d)
+    states = (len(given["actualSeqLengths"]), *shape)
+    given["initialState"] = d.array(states, None, "tame") if d.flag() else None
+    return Case(given, "double", {"out": d.first, "finalState": d.first}, stored=("actualSeqLengths",))
+
+
+def recurrent_delta_rule(d: Draw) -> Case:
+    """Each token has a state of its own, as sequences that are drawn from do."""
+    given, shape = _delta(d)
+    lengths = given["actualSeqLengths"]
+    tokens = int(lengths.sum())
+    count = tokens + d.whole(0, 2)
+    given["stateRef"] = d.array((count, *shape), None, "tame")
+    given["ssmStateIndices"] = d.random.permutation(count)[:tokens].astype(np.int32)
+    accepted = np.array([d.whole(1, max(int(n), 1)) for n in lengths], np.int32)
+    given["numAcceptedTokens"] = accepted if d.flag() else None
+    given["gk"] = -d.array((tokens, shape[0], shape[2]), np.float32, "probability") if d.flag() else None
+    stored = ("actualSeqLengths", "ssmStateIndices", "numAcceptedTokens")
+    return Case(given, "double", {"out": d.first}, stored=stored)

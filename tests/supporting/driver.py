@@ -16,6 +16,7 @@ import cases
 import chance
 import class_losses
 import deformed
+import delta
 import formulas
 import inference
 import matrices
@@ -53,7 +54,7 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        cached, class_losses, deformed, inference, norms, packed, paged, recurrent, selected, slots, sparse, steps, streams, windows,
+        cached, class_losses, deformed, delta, inference, norms, packed, paged, recurrent, selected, slots, sparse, steps, streams, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
