@@ -115,6 +115,14 @@ def gru_backward(d: Draw) -> Case:
     return Case(given, "double", _of_first_type(d), stored=("batchSizes",))
 
 
+def rescaled_qkv(d: Draw) -> Case:
+    heads, each = d.whole(1, 3, walk=8), d.whole(1, 4, walk=32)
+    batch, steps = d.whole(0 if d.style == "empty" else 1, 3, walk=4), d.whole(1, 4, walk=64)
+    given = {"qkv": d.array((batch, steps, 3 * heads * each), None, "tame"), "numHeads": heads,
+             "qkvBias": d.array((3 * heads * each,), d.type_of("qkvBias"), "tame")}  # fmt: skip
+    return Case(given, "double", {each.name: d.real() for each in d.record.outputs})
+
+
 # Linear attention.
 
 
