@@ -134,7 +134,7 @@ def _call(api: str, declared: Declared, given: dict):
     for each in declared.arguments:
         if not each.is_tensor:
             attributes[each.name] = _attribute(each, values[each.name], inputs)
-    _lengthen(declared, outputs, inputs)
+    _lengthen(declared, outputs, inputs, values)
     problem = Problem(inputs, attributes, {})
     found = output_inference.run(runtime.start(), api, declared, problem, outputs)
     results = tuple(
@@ -188,12 +188,13 @@ def _output(name: str, value) -> output_inference.Output:
     return output_inference.Output(None, _dtype(name, value))
 
 
-def _lengthen(declared: Declared, outputs: dict, inputs: dict) -> None:
+def _lengthen(declared: Declared, outputs: dict, inputs: dict, values: dict) -> None:
     """A list of results that has one word for all is as long as the first list of inputs."""
     length = output_inference.list_length(inputs)
     for each in declared.outputs:
         made = outputs.get(each.name)
-        if isinstance(made, list) and len(made) == 1 and not each.is_in_place:
+        told = isinstance(values[each.name], list)
+        if isinstance(made, list) and len(made) == 1 and not each.is_in_place and not told:
             only = made[0]
             outputs[each.name] = [output_inference.Output(only.shape, only.dtype) for _ in range(length)]
 

@@ -59,7 +59,7 @@ LACKING = {
     "950": {"COMPLEX32"},
 }
 # Check<engine> and Plan<engine> in C++; without `engine` an expression is elementwise.
-ENGINES = ("Elementwise", "Foreach", "ForeachShared", "Loss", "LossGradient")
+ENGINES = ("Elementwise", "Foreach", "ForeachShared", "ForeachRoundOff", "Loss", "LossGradient")
 
 # Uses that an operator makes of the elements of a tensor: the fields that say so, and the roles
 # that the tensors have. Others are read, or written as wholes.

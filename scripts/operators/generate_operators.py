@@ -77,6 +77,9 @@ def collected(operator, parameter):
     method = COLLECTORS.get(parameter.kind)
     if method is None:
         return parameter.name
+    if parameter.kind == "bools" and parameter.optional:
+        given = f'Bools("{parameter.name}", {parameter.name})'
+        return f"{parameter.name} == nullptr ? std::vector<bool>() : {given}"
     optional = "Optional" if parameter.optional else ""
     of_lists = "this, " if parameter.optional and method.endswith("List") else ""
     if parameter.name in operator.record.get("as_given", ()):
@@ -159,7 +162,12 @@ def set_uses(operator):
             )
             chosen = re.sub(r"(?<![\w.>])\w+", lambda word: members.get(word[0], word[0]), chosen)
             line = f"    Use({members[each.name]}, {chosen});"
+            if "List" in each.c_type:
+                yield f"    for (const Tensor* each : {members[each.name]}.tensors) {{"
+                line = f"      Use(*each, {chosen});"
             yield textwrap.fill(line, WIDTH, subsequent_indent=" " * 8, break_long_words=False)
+            if "List" in each.c_type:
+                yield "    }"
 
 
 def struct_of(struct, operators):

@@ -102,6 +102,18 @@ members = { beta = "factor" }'''
         assert line in text
 
 
+def test_a_list_that_is_used_by_an_argument(topic_of):
+    more = 'uses = { parts = "all ? all : unused" }'
+    text = generate_operators.structs(topic_of(record(parameters='"self: in", "all: bool", "parts: out[]"', more=more)))
+    use = "Use(*each, this->all ? OPENACLNN_ALL : OPENACLNN_UNUSED);"
+    assert f"    for (const Tensor* each : this->parts.tensors) {{\n      {use}\n    }}\n" in text
+
+
+def test_flags_that_may_be_null(topic_of):
+    text = generate_operators.structs(topic_of(record(parameters='"self: in", "which: bools?", "out: out"')))
+    assert 'which == nullptr ? std::vector<bool>() : Bools("which", which)' in text
+
+
 def test_outputs_that_flags_ask_for(topic_of):
     parameters = '"self: in", "which: bools", "first: out?", "second: out?"'
     text = generate_operators.structs(topic_of(record(parameters=parameters, more='asked = "which"')))

@@ -21,6 +21,14 @@ def chunk_cat(tensors, dim: int, chunks: int):
     return Bounded(np.concatenate(rows, -1), DOUBLE)
 
 
+def split_with_size(x, sizes, dim: int):
+    return np.split(x, np.cumsum(sizes)[:-1], dim)
+
+
+def split_tensor(x, part: int, dim: int):
+    return np.split(x, range(part, x.shape[dim], part), dim)
+
+
 def strided_slice(x, begin, end, strides, no_begin, no_end, ellipsis, new_axis, shrink):
     """Bit i of a mask is about entry i."""
 

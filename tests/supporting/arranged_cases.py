@@ -80,6 +80,30 @@ def confusion_transpose(d: Draw) -> Case:
     return _moved(d, given)
 
 
+def split_with_size(d: Draw) -> Case:
+    shape = d.shape(1)
+    dim = _dim(d, len(shape))
+    left, sizes = shape[dim], []
+    while left > 0 or not sizes:
+        sizes.append(d.whole(0, left, walk=max(left // 4, 1)))
+        left -= sizes[-1]
+    return _moved(d, {"self": d.array(shape), "splitSize": sizes, "dim": dim})
+
+
+def split_tensor(d: Draw) -> Case:
+    shape = d.shape(1)
+    dim = _dim(d, len(shape))
+    part = d.whole(1, shape[dim] + 2, walk=max(shape[dim] // 4, 1))
+    return _moved(d, {"self": d.array(shape), "splitSections": part, "dim": dim})
+
+
+def diag(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = (d.whole(1, 5, walk=64), d.whole(1, 5, walk=64))[: d.whole(1, 2)]
+    shape = (0, *shape[1:]) if d.style == "empty" else shape
+    return _moved(d, {"self": d.array(shape), "diagonal": d.whole(-6, 6, walk=1)})
+
+
 def unfold_backward(d: Draw) -> Case:
     d.style = "plain" if d.style in ("rank 0", "empty") else d.style
     shape = d.shape(1, high=7)

@@ -177,3 +177,14 @@ def window_softmax(x, mask, bias, scale):
     scores = scores + bias.reshape((1, 1, heads, *rows))
     powers = np.exp(scores - np.max(scores.value, axis=-1, keepdims=True))
     return (powers / np.sum(powers, axis=-1, keepdims=True)).reshape(x.shape)
+
+
+def rescaled_qkv(qkv, bias, heads: int):
+    batch, steps, width = qkv.shape
+    total = (qkv + bias).reshape(batch, steps, 3, heads, width // 3 // heads)
+    order = (0, 2, 1, 3)
+    q, k, v = (
+        Bounded(part.value.transpose(order), total.format, part.error.transpose(order))
+        for part in (total[:, :, i] for i in range(3))
+    )
+    return q * (1 / np.sqrt(width // 3 // heads)), k, v

@@ -207,6 +207,19 @@ def foreach_shared(d: Draw) -> Case:
     return _members(d, False, False, True)
 
 
+def foreach_round_off(d: Draw) -> Case:
+    """A mode for all members, in a tensor or as a scalar."""
+    case = _members(d, False, False)
+    mode = d.whole(1, 7, walk=1)
+    tensor = any(each.name == "roundMode" for each in d.record.inputs)
+    case.arguments["roundMode"] = np.full((1,), mode, np.int8) if tensor else np.int64(mode)
+    return case
+
+
+def foreach_zero(d: Draw) -> Case:
+    return Case({"x": [d.array(d.shape()) for _ in range(d.whole(1, 3, walk=2))]}, "each", each=True)
+
+
 def foreach_floats(d: Draw) -> Case:
     return _members(d, True, False)
 
@@ -434,6 +447,7 @@ def drawing() -> dict:
     import block_cases
     import cached_cases
     import cell_cases
+    import chance_cases
     import channel_cases
     import class_cases
     import divergence_cases
@@ -454,17 +468,18 @@ def drawing() -> dict:
     import sampler_cases
     import selected_cases
     import sequence_cases
+    import slot_cases
     import sparse_cases
     import step_cases
     import window_cases
 
     found = {}
-    modules = (arranged_cases, block_cases, cached_cases, cell_cases, channel_cases, class_cases,
-               divergence_cases, expert_cases, floyd_cases, grouped_cases, inference_cases,
+    modules = (arranged_cases, block_cases, cached_cases, cell_cases, chance_cases, channel_cases,
+               class_cases, divergence_cases, expert_cases, floyd_cases, grouped_cases, inference_cases,
                matrix_cases, plane_cases, quantised_cases,
                sampler_cases, selected_cases, sequence_cases, window_cases, network_cases,
                norm_cases, order_cases, packed_cases, paged_cases, roped_cases, sparse_cases,
-               step_cases, more_cases)  # fmt: skip
+               step_cases, slot_cases, more_cases)  # fmt: skip
     for module in (*map(vars, modules), globals()):
         for name, value in module.items():
             if getattr(value, "__annotations__", {}).get("return") is Case and name[0] != "_":

@@ -92,6 +92,20 @@ def philox_integers(out: np.ndarray, low: int, high: int, seed: int, offset: int
     return (drawn + np.uint64(first % 2**64)).view(np.int64)
 
 
+def philox_all_integers(out: np.ndarray, seed: int, offset: int) -> np.ndarray:
+    """From 0 to the greatest of the type of `out`, or the last up to which it has all."""
+    dtype = pairs.PARTS.get(out.dtype, out.dtype)
+    last = int(_STEPS[dtype.name]) if dtype.name in _STEPS else 1
+    last = int(np.iinfo(dtype).max) if dtype.kind in "iu" else last
+    drawn = philox_long(out.shape, seed, offset)
+    return (drawn % np.uint64(last + 1)).view(np.int64)
+
+
+def philox_exponential(out: np.ndarray, rate, seed: int, offset: int) -> Bounded:
+    unit = _open(philox(out.size, seed, offset), 0).reshape(out.shape)
+    return -np.log(Bounded(unit, DOUBLE)) / rate
+
+
 def rrelu(x, noise, lower, upper, training: bool, seed: int, offset: int):
     """The slopes and the result."""
     if not training:

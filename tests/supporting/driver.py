@@ -16,6 +16,8 @@ import cached
 import cases
 import chance
 import class_losses
+import deformed
+import delta
 import divergence
 import experts
 import floyd
@@ -30,12 +32,15 @@ import paged
 import places
 import planes
 import quantised
+import recurrent
 import roped
 import samplers
 import selected
 import sequences
+import slots
 import sparse
 import steps
+import streams
 import windows
 from bounded import DOUBLE, FLOAT, Bounded
 from draw import (
@@ -56,8 +61,9 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        blocks, cached, class_losses, divergence, experts, floyd, grouped, inference, norms, packed, paged,
-        quantised, roped, selected, sparse, steps, windows,
+        blocks, cached, class_losses, deformed, delta, divergence, experts, floyd, grouped, inference,
+        norms, packed, paged, quantised, recurrent, roped, selected, slots, sparse, steps, streams,
+        windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
@@ -346,6 +352,8 @@ def _output(draw: Draw, case: Case, parameter, result, inputs):
     start = case.arguments.get(parameter.name)
     if isinstance(start, np.ndarray | list):
         return _targets(draw, start)
+    if result is None and parameter.kind == "out[]":
+        result = [None]  # a list that is left alone
     if isinstance(result, list):
         dtype = case.outputs.get(parameter.name)
         return [_fresh(draw, case, each, dtype, parameter.name) for each in result]
@@ -438,6 +446,8 @@ def run(runtime: Runtime, stream: Stream, record: Record, number: int) -> Outcom
     for name, want in prepared.expected.items():
         if name not in got:
             continue
+        if want is None and isinstance(got[name], list):
+            want = [None] * len(got[name])
         members = (got[name], memory[name], prepared.problem.outputs[name], want)
         if not isinstance(want, list):
             members = tuple([each] for each in members)

@@ -278,3 +278,52 @@ def reduced(losses, reduction: int):
 def averaged(slopes, reduction: int):
     """The gradient of what `reduced` makes."""
     return slopes / np.float64(slopes.size) if reduction == 1 else slopes
+
+
+def round_off(x, mode):
+    """By a mode of ForeachRoundOffNumber: every result is exact."""
+    value = x.value
+    below, whole = np.floor(value), np.trunc(value)
+    results = {
+        1: np.rint(value), 2: below, 3: np.ceil(value), 5: whole, 7: value - whole,
+        4: whole + np.where(np.abs(value - whole) >= 0.5, np.sign(value), 0),
+        6: np.where(below == value, value, below + (np.fmod(below, 2) == 0)),
+    }  # fmt: skip
+    mode = int(getattr(mode, "value", mode))
+    return Bounded(results[mode], x.format)
+
+
+# Boxes.
+
+
+def iou(boxes, truths, mode: str, eps):
+    eps = float(np.float32(eps))
+    (a, b), (x0, x1) = (boxes[:, None], truths[None]), (0, 2)
+    sides = [(np.minimum(a[..., x1 + i], b[..., x1 + i]) - np.maximum(a[..., x0 + i], b[..., x0 + i])) + eps
+             for i in range(2)]  # fmt: skip
+    common = np.maximum(sides[0], 0) * np.maximum(sides[1], 0)
+
+    def area(box):
+        return (box[..., 2] - box[..., 0] + eps) * (box[..., 3] - box[..., 1] + eps)
+
+    return common / (area(b) + 0 * common if mode == "iof" else area(a) + area(b) - common)
+
+
+def ciou(boxes, truths, centred: bool):
+    eps, edges = 1e-9, []
+    for box in (boxes, truths):
+        x, y, right, bottom = (box[i] for i in range(4))
+        if centred:
+            x, y, right, bottom = x - right / 2, y - bottom / 2, x + right / 2, y + bottom / 2
+        edges.append((x, y, right, bottom))
+    (ax, ay, ar, ab), (bx, by, br, bb) = edges
+    common = np.maximum(np.minimum(ar, br) - np.maximum(ax, bx), 0) * np.maximum(
+        np.minimum(ab, bb) - np.maximum(ay, by), 0)
+    aw, ah, bw, bh = ar - ax, ab - ay + eps, br - bx, bb - by + eps
+    overlap = common / (aw * ah + bw * bh - common + eps)
+    wide, high = np.maximum(ar, br) - np.minimum(ax, bx), np.maximum(ab, bb) - np.minimum(ay, by)
+    distance = (np.square(bx + br - ax - ar) + np.square(by + bb - ay - ab)) / 4
+    angle = np.arctan(bw / bh) - np.arctan(aw / ah)
+    shape = 4 / np.pi**2 * np.square(angle)
+    result = overlap - distance / (wide * wide + high * high + eps) - shape * (shape / ((1 + eps) - overlap + shape))
+    return result.reshape(1, -1), angle.reshape(1, -1)

@@ -148,6 +148,16 @@ def rms_norm(d: Draw) -> Case:
     return _norm_case(d, given)
 
 
+def inplace_add_rms_norm(d: Draw) -> Case:
+    d.style = "plain" if d.style == "rank 0" else d.style
+    shape = d.shape(1, 3)
+    last = shape[len(shape) - d.whole(1, len(shape), walk=1) :]
+    given = {"x1Ref": d.array(shape, d.type_of("x1Ref"), "tame"),
+             "x2Ref": d.array(shape, d.type_of("x2Ref"), "tame"),
+             "gamma": d.array(last, d.real(), "tame"), "epsilon": _eps(d)}  # fmt: skip
+    return _norm_case(d, given)
+
+
 def rms_norm_backward(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
     shape = d.shape(1, 3)
@@ -347,6 +357,26 @@ def addmv(d: Draw) -> Case:
 def baddbmm(d: Draw) -> Case:
     (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
     return _factors(d, (batch, m, k), (batch, k, n), _summand(d, (batch, m, n)))
+
+
+def addbmm(d: Draw) -> Case:
+    (m, k, n), batch = _lengths(d), d.whole(1, 4, walk=4)
+    return _factors(d, (batch, m, k), (batch, k, n), _summand(d, (m, n)))
+
+
+def add_lora(d: Draw) -> Case:
+    rows, columns, width = d.whole(1, 4, walk=64), d.whole(1, 8, walk=64), d.whole(1, 5, walk=32)
+    offset = d.whole(0, columns, walk=0)
+    size, weights, layers = d.whole(0, columns - offset, walk=columns), d.whole(1, 3), d.whole(1, 2)
+    down = d.flag(walk=True)
+    rank = d.whole(1, 4, walk=16) if down else width
+    given = {"y": d.array((rows, columns), None, "tame"), "x": d.array((rows, width), None, "tame"),
+             "weightB": d.array((weights, layers, size, rank), None, "tame"),
+             "indices": d.random.integers(-1, weights + 1, rows).astype(np.int32),
+             "weightAOptional": d.array((weights, layers, rank, width), None, "tame") if down else None,
+             "layerIdx": d.whole(0, layers - 1), "scale": d.one((1.0, -0.5)), "yOffset": offset,
+             "ySliceSize": size}  # fmt: skip
+    return Case(given, "double", {"out": d.first}, stored=("indices",))
 
 
 # Attention.

@@ -403,6 +403,26 @@ def addmm(x, a, b, beta, alpha, math_type: int, out):
     return alpha * product + added
 
 
+def addbmm(x, a, b, beta, alpha, math_type: int, out):
+    """The terms of all batches are those of one product."""
+    terms = a.shape[0] * a.shape[2]
+    rows = a.transpose(1, 0, 2).reshape(a.shape[1], terms)
+    return addmm(x, rows, b.reshape(terms, b.shape[2]), beta, alpha, math_type, out)
+
+
+def add_lora(y, x, up, indices, down, layer: int, scale, offset: int, size: int):
+    """Each row has matrices of its own, or none."""
+    value, error = y.value.copy(), y.error * np.ones(y.shape)
+    for row, i in enumerate(indices):
+        if 0 <= i < up.shape[0]:
+            middle = x[row] if down is None else np.sum(down[i, layer] * x[row], axis=1)
+            more = np.sum(up[i, layer] * middle, axis=1) * scale
+            sums = y[row, offset : offset + size] + more
+            value[row, offset : offset + size] = sums.value
+            error[row, offset : offset + size] = sums.error
+    return Bounded(value, y.format, error)
+
+
 # Losses by class.
 
 

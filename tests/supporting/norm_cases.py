@@ -239,3 +239,52 @@ def batch_norm_elemt_backward(d: Draw) -> Case:
         d.one((np.dtype(np.int32), *REALS[:1]))
     )
     return Case(fill(d, given), "double", {"gradInput": d.type_of("gradInput", REALS)})
+
+
+# Hyper-connections.
+
+
+def _streams(d: Draw) -> tuple[dict, tuple[int, ...]]:
+    lead = tuple(d.whole(1, 3, walk=16) for _ in range(d.whole(1, 2, walk=1)))
+    streams, width = d.whole(1, 4, walk=4), d.whole(1, 5, walk=64)
+    shapes = {"x": (*lead, streams, width), "hRes": (*lead, streams, streams), "hOut": (*lead, width),
+              "hPost": (*lead, streams)}  # fmt: skip
+    given = {name: d.array(shape, d.type_of(name), "tame") for name, shape in shapes.items()}
+    if d.whole(0, 2, walk=1) == 0:
+        given["hRes"] = None
+    return given, shapes["x"]
+
+
+def mhc_post(d: Draw) -> Case:
+    return Case(_streams(d)[0], "double", {"y": d.real()})
+
+
+def mhc_post_backward(d: Draw) -> Case:
+    given, shape = _streams(d)
+    given["gradY"] = d.array(shape, d.real(), "tame")
+    return Case(given, "double", {each.name: d.real() for each in d.record.outputs})
+
+
+def _squares(d: Draw) -> tuple[tuple[int, ...], int]:
+    lead = tuple(d.whole(1, 3, walk=16) for _ in range(d.whole(1, 2, walk=1)))
+    return lead, d.whole(1, 8, walk=4)
+
+
+def mhc_sinkhorn(d: Draw) -> Case:
+    lead, n = _squares(d)
+    given = {"x": d.array((*lead, n, n), None, "tame"), "eps": d.one((1e-6, 0.01)), "numIters": d.whole(1, 4)}
+    count = 2 * given["numIters"] * int(np.prod(lead)) * 8
+    case = Case(given, "double", {"y": d.real()})
+    if d.flag():
+        case.outputs |= {"normOut": d.real(), "sumOut": d.real()}
+        case.shapes |= {"normOut": (count * n,), "sumOut": (count,)}
+    return case
+
+
+def mhc_sinkhorn_backward(d: Draw) -> Case:
+    """Any matrices, not those of a forward."""
+    lead, n = _squares(d)
+    count = 2 * d.whole(1, 2) * int(np.prod(lead)) * 8
+    given = {"gradY": d.array((*lead, n, n), None, "tame"), "norm": d.array((count * n,), d.real(), "positive"),
+             "sum": d.array((count,), d.real(), "positive")}  # fmt: skip
+    return Case(given, "double", {"gradX": d.real()})

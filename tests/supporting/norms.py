@@ -152,3 +152,9 @@ def batch_norm_elemt_backward(dy, x, mean, invstd, weight, total, products, coun
     return (
         dy - _channels(total / n, x) - (x - _channels(mean, x)) * slope
     ) * _channels(factor, x)
+
+
+def inplace_add_rms_norm(x, other, gamma, eps):
+    total = x + other
+    result, rstd = rms_norm(total, gamma, eps)
+    return result, total, rstd

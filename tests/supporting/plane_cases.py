@@ -69,6 +69,62 @@ def upsample_backward(d: Draw) -> Case:
     return Case(given, "double", {d.record.outputs[0].name: d.first})
 
 
+def _regions(d: Draw) -> tuple[tuple[int, ...], dict]:
+    """A shape of planes, and regions in them; some reach out of them."""
+    shape = (d.whole(1, 2, walk=2), d.whole(1, 3, walk=16), *(d.whole(1, 6, walk=32) for _ in range(2)))
+    count = 0 if d.style == "empty" else d.whole(1, 3, walk=16)
+    corners = d.random.uniform(-6, 12, (count, 2))
+    ends = corners + d.random.uniform(-1, 16, (count, 2))
+    rois = np.c_[d.random.integers(0, shape[0], count), corners, ends].astype(d.first)
+    setting = {"spatialScale": d.one((0.25, 0.5, 1.0)), "pooledHeight": d.whole(1, 3, walk=7),
+               "pooledWidth": d.whole(1, 3, walk=7), "sampleNum": d.whole(0, 3, walk=2),
+               "roiEndMode": d.whole(0, 1), "rois": rois}  # fmt: skip
+    return shape, setting
+
+
+def roi_align(d: Draw) -> Case:
+    shape, setting = _regions(d)
+    return Case({"self": d.array(shape, None, "tame"), **setting}, "double", {"out": d.first})
+
+
+def roi_align_backward(d: Draw) -> Case:
+    shape, setting = _regions(d)
+    bins = (len(setting["rois"]), shape[1], setting["pooledHeight"], setting["pooledWidth"])
+    given = {"gradOutput": d.array(bins, None, "tame"), "inputShape": list(shape), **setting}
+    return Case(given, "double", {"gradInput": d.first})
+
+
+def _deformed(d: Draw) -> dict:
+    groups, parts, n = d.whole(1, 2, walk=1), d.whole(1, 2, walk=1), d.whole(1, 2, walk=2)
+    channels, outer = groups * parts * d.whole(1, 2, walk=8), groups * d.whole(1, 2, walk=8)
+    taps = [d.whole(1, 3, walk=3), d.whole(1, 2, walk=3)]
+    stride, dilation = ([1, 1, d.whole(1, 2, walk=1), d.whole(1, 2, walk=1)] for _ in range(2))
+    padding, modulated = [d.whole(0, 2, walk=1) for _ in range(4)], d.flag(walk=True)
+    plane = [d.whole(5, 6, walk=16) for _ in range(2)]
+    size = [out_length(n + sum(padding[2 * i : 2 * i + 2]), taps[i], stride[2 + i], 0, dilation[2 + i])
+            for i, n in enumerate(plane)]  # fmt: skip
+    each = (3 if modulated else 2) * parts * taps[0] * taps[1]
+    return {"input": d.array((n, channels, *plane), None, "tame"), "kernelSize": taps, "stride": stride,
+            "weight": d.array((outer, channels // groups, *taps), None, "tame"), "padding": padding,
+            "offset": d.array((n, each, *size), None, "tame"), "dilation": dilation, "groups": groups,
+            "deformableGroups": parts, "modulated": modulated}  # fmt: skip
+
+
+def deformable(d: Draw) -> Case:
+    given = _deformed(d)
+    given["bias"] = d.array((given["weight"].shape[0],), None, "tame") if d.flag() else None
+    return Case(given, "double", {"out": d.first, "deformOut": d.first})
+
+
+def deformable_backward(d: Draw) -> Case:
+    given = _deformed(d)
+    n, _, high, wide = given["offset"].shape
+    rows, columns = given["kernelSize"]
+    given["gradOutput"] = d.array((n, given["weight"].shape[0], high, wide), None, "tame")
+    given["offsetOut"] = d.array((n, given["input"].shape[1], high * rows, wide * columns), None, "tame")
+    return Case(given, "double", {each.name: d.first for each in d.record.outputs})
+
+
 def adaptive_pool(d: Draw) -> Case:
     dims = _dims(d)
     array = d.array(_batch(d, dims, False), None, "tame")
@@ -194,3 +250,49 @@ def max_pool3d_backward(d: Draw) -> Case:
     given |= {"gradOutput": d.array(found.shape, array.dtype, "tame"),
               "indices": indices.astype(d.one(PLACES))}  # fmt: skip
     return Case(given, "double", {"gradInput": array.dtype}, ("self", "indices"))
+
+
+# Boxes.
+
+
+def iou(d: Draw) -> Case:
+    counts = [0 if d.style == "empty" else d.whole(1, 5, walk=256) for _ in range(2)]
+    boxes = []
+    for count in counts:
+        corner = d.random.uniform(0, 9, (count, 2))
+        boxes.append(np.c_[corner, corner + d.random.uniform(0.5, 9, (count, 2))].astype(d.first))
+    given = {"bBoxes": boxes[0], "gtBoxes": boxes[1], "mode": d.one(("iou", "iof")),
+             "eps": d.one((0.0, 0.01, 1.0)), "aligned": False}  # fmt: skip
+    return Case(given, "double", {"overlap": d.first})
+
+
+def ciou(d: Draw) -> Case:
+    count = 0 if d.style == "empty" else d.whole(1, 5, walk=1024)
+    corners, sizes = d.random.uniform(0, 9, (2, 2, count)), d.random.uniform(0.5, 9, (2, 2, count))
+    centred = d.flag()
+    boxes = [np.concatenate((c, s if centred else c + s)).astype(d.first)
+             for c, s in zip(corners, sizes, strict=True)]  # fmt: skip
+    given = {"bBoxes": boxes[0], "gtBoxes": boxes[1], "trans": centred, "isCross": False, "mode": "iou"}
+    return Case(given, "double", {"overlap": d.first, "atanSub": d.first})
+
+
+# Sequences.
+
+
+def _causal(d: Draw) -> dict:
+    d.first = _real(d)
+    steps, batch, width = 0 if d.style == "empty" else d.whole(1, 6, walk=64), d.whole(1, 3, walk=4), d.whole(1, 4, walk=64)
+    mask = d.random.integers(0, 2, (batch, steps)).astype(bool) if d.flag() else None
+    return {"input": d.array((steps, batch, width), None, "tame"), "mask": mask,
+            "weight": d.array((d.whole(1, 4, walk=3), width), None, "tame")}  # fmt: skip
+
+
+def causal_conv(d: Draw) -> Case:
+    given = _causal(d)
+    return Case(given, "double", {"out": d.first}, stored=("mask",))
+
+
+def causal_conv_backward(d: Draw) -> Case:
+    given = _causal(d)
+    given["gradOutput"] = d.array(given["input"].shape, None, "tame")
+    return Case(given, "double", {"gradInput": d.first, "gradWeight": d.first}, stored=("mask",))

@@ -92,6 +92,83 @@ def upsample_backward(gradient, input_size, taps: int, align: bool, factors):
         lambda n, out, i: _interpolation(n, out, taps, align, factors[i]))])  # fmt: skip
 
 
+def _antialias(n: int, out: int, taps: int, align: bool, factor: float) -> np.ndarray:
+    """(out, n) weights of a kernel that is as much wider as the result is smaller."""
+    step = (n - 1) / (out - 1) if out > 1 else 0.0
+    if not align:
+        fits = factor > 0 and math.floor(n * factor) == out
+        step = 1 / factor if fits else n / out
+    wide, weights = max(step, 1.0), np.zeros((out, n))
+    for i in range(out):
+        middle, reach = step * (i + 0.5), taps / 2 * wide
+        begin, end = max(int(middle - reach + 0.5), 0), min(int(middle + reach + 0.5), n)
+        x = np.abs(np.arange(begin, end) + 0.5 - middle) / wide
+        own = np.maximum(1 - x, 0)
+        if taps == 4:
+            outer = np.where(x < 2, -0.5 * (x**3 - 5 * x**2 + 8 * x - 4), 0)
+            own = np.where(x < 1, 1.5 * x**3 - 2.5 * x**2 + 1, outer)
+        weights[i, begin:end] = own / own.sum() if own.sum() != 0 else own
+    return weights
+
+
+def upsample_aa(x, size, taps: int, align: bool, factors):
+    return _weighted(x, _matrices(x.shape[2:], size, lambda n, out, i: _antialias(
+        n, out, taps, align, factors[i])))  # fmt: skip
+
+
+def upsample_aa_backward(gradient, input_size, taps: int, align: bool, factors):
+    return _weighted(gradient, [each.T for each in _matrices(
+        input_size[2:], gradient.shape[2:],
+        lambda n, out, i: _antialias(n, out, taps, align, factors[i]))])  # fmt: skip
+
+
+def _region_axis(begin, end, scale, bins: int, samples: int, mode: int):
+    """Where the samples of each bin are."""
+    begin, end = begin * scale, (end + mode) * scale
+    length = max(end - begin, 1.0) / bins
+    count = samples or math.ceil(length)
+    return begin + length * (np.arange(bins)[:, None] + (np.arange(count) + 0.5) / count)
+
+
+def _hat(places, n: int) -> np.ndarray:
+    """(bins, n): the mean over samples of the weights of linear interpolation."""
+    outside = (places < -1) | (places > n)
+    at = np.clip(places, 0, n - 1)
+    weights = np.maximum(1 - np.abs(at[..., None] - np.arange(n)), 0)
+    return np.where(outside[..., None], 0, weights).mean(1)
+
+
+def _region_weights(rois, shape, scale, high: int, wide: int, samples: int, mode: int):
+    for image, left, top, right, bottom in rois:
+        rows = _hat(_region_axis(top, bottom, scale, high, samples, mode), shape[2])
+        columns = _hat(_region_axis(left, right, scale, wide, samples, mode), shape[3])
+        yield int(image), rows, columns
+
+
+def _samples_error(size) -> np.ndarray:
+    return size * 2.0**-40
+
+
+def roi_align(x, rois, scale, high: int, wide: int, samples: int, mode: int):
+    value = np.zeros((len(rois.value), x.shape[1], high, wide))
+    size = np.zeros_like(value)
+    setting = (x.shape, float(np.float32(scale)), high, wide, samples, mode)
+    for i, (image, rows, columns) in enumerate(_region_weights(rois.value, *setting)):
+        value[i] = np.einsum("ih,jw,chw->cij", rows, columns, x.value[image])
+        size[i] = np.einsum("ih,jw,chw->cij", rows, columns, np.abs(x.value[image]))
+    return Bounded(value, x.format, _samples_error(size))
+
+
+def roi_align_backward(gradient, rois, shape, scale, high: int, wide: int, samples: int, mode: int):
+    value = np.zeros(shape)
+    size = np.zeros(shape)
+    setting = (shape, float(np.float32(scale)), high, wide, samples, mode)
+    for i, (image, rows, columns) in enumerate(_region_weights(rois.value, *setting)):
+        value[image] += np.einsum("ih,jw,cij->chw", rows, columns, gradient.value[i])
+        size[image] += np.einsum("ih,jw,cij->chw", rows, columns, np.abs(gradient.value[i]))
+    return Bounded(value, gradient.format, _samples_error(size))
+
+
 def adaptive_pool(x, size):
     lengths = x.shape[-len(size) :]
     return _weighted(x, _matrices(lengths, size, lambda n, out, _: _shares(n, out)))

@@ -127,6 +127,8 @@ class Record:
     def operands(self) -> list[Parameter]:
         """Tensors that scalars meet: what names places is none of them."""
         places = ("index", "indices", "mask", "sorter")
+        if self.name == "MaskedScale":  # its mask is a factor
+            places = ()
         return [
             each
             for each in self.parameters

@@ -7,14 +7,18 @@ forward changes by along it.
 
 import arranged
 import blocks
+import deformed
 import divergence
 import floyd
 import formulas
 import networks
 import norms
 import numpy as np
+import planes
 import pytest
+import recurrent
 import sparse
+import streams
 
 from bounded import DOUBLE, Bounded
 
@@ -303,3 +307,157 @@ def test_index_loss(dense):
 
     assert_adjoint(lambda *at: loss(*at)[3].value, gradient,
                    *drawn((2, 3, 2, 4), (2, 6, 1, 4), (2, 3, 2)))  # fmt: skip
+
+
+# Recurrences.
+
+
+_RECURRENT = [(both, first, packed) for both in (False, True) for first, packed in
+              ((False, None), (True, None), (False, [3, 2, 2, 1]))]  # fmt: skip
+
+
+def _flat(results):
+    """All results in one."""
+    return np.concatenate([each.value.reshape(-1) for each in results])
+
+
+def _sequences(gates: int, both: bool, first: bool, packed):
+    parts, read = 2 * (1 + both), 2 * (1 + both)
+    x = (12, 3) if packed else (3, 4, 3) if first else (4, 3, 3)
+    weights = [shape for layer in range(2) for _ in range(1 + both) for shape in
+               ((gates * 2, read if layer else 3), (gates * 2, 2), (gates * 2,), (gates * 2,))]  # fmt: skip
+    return drawn(x, *weights), drawn((parts, 3, 2), (parts, 3, 2))
+
+
+def _parted(flat, shapes):
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [each.reshape(s) for each, s in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+
+@pytest.mark.parametrize(("both", "first", "packed"), _RECURRENT)
+def test_lstm(both, first, packed):
+    (x, *params), states = _sequences(4, both, first, packed)
+    setting = (packed, True, 2)
+
+    def run(x, h, c, *params):
+        return recurrent.lstm(x, params, [h, c], *setting, True, both, first)
+
+    def gradient(dy, x, h, c, *params):
+        results = run(x, h, c, *params)
+        by = _parted(dy, [each.shape for each in results[:3]])
+        saved = [[each.value for each in one] for one in results[3:]]
+        got = recurrent.lstm_backward(x, [h, c], list(params), *by, *saved, *setting, both, first)
+        return tuple(each.value for each in (*got[:3], *got[3]))
+
+    assert_adjoint(lambda *at: _flat(run(*at)[:3]), gradient, x, *states, *params)
+
+
+@pytest.mark.parametrize(("both", "first", "packed"), _RECURRENT)
+def test_gru(both, first, packed):
+    (x, *params), (state, _) = _sequences(3, both, first, packed)
+    setting = (packed, True, 2)
+
+    def run(x, h, *params):
+        return recurrent.gru(x, params, h, *setting, True, both, first)
+
+    def gradient(dy, x, h, *params):
+        results = run(x, h, *params)
+        by = _parted(dy, [each.shape for each in results[:2]])
+        saved = [[each.value for each in one] for one in results[2:]]
+        got = recurrent.gru_backward(x, list(params), h, *by, *saved, *setting, both, first)
+        return tuple(each.value for each in (*got[:2], *got[2]))
+
+    assert_adjoint(lambda *at: _flat(run(*at)[:2]), gradient, x, state, *params)
+
+
+# Planes.
+
+
+@pytest.mark.parametrize("taps", [2, 4])
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("size", [(3, 4), (9, 5), (1, 1)])
+def test_upsample_aa(size, align, taps):
+    def gradient(g, x):
+        back = planes.upsample_aa_backward(*exact(g), x.shape, taps, align, [0.0, 0.0])
+        return back.value
+
+    assert_adjoint(
+        lambda x: planes.upsample_aa(*exact(x), size, taps, align, [0.0, 0.0]).value,
+        gradient, *drawn((2, 1, 6, 7)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("samples", [0, 2])
+@pytest.mark.parametrize("mode", [0, 1])
+def test_roi_align(mode, samples):
+    rois = np.array([[1, -3, 2, 20, 15], [0, 4, 4, 9, 30], [1, 0, 0, 0.5, 0.5]])
+    setting = (0.25, 3, 2, samples, mode)
+
+    def gradient(g, x):
+        return planes.roi_align_backward(*exact(g, rois), x.shape, *setting).value
+
+    assert_adjoint(lambda x: planes.roi_align(*exact(x, rois), *setting).value, gradient,
+                   *drawn((2, 3, 5, 6)))  # fmt: skip
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_deformable_convolution(masked):
+    setting = ([1, 1, 2, 1], [1, 0, 2, 1], [1, 1, 1, 2], 2, 2, masked)
+    offsets = (2, (3 if masked else 2) * 2 * 6, 3, 6)
+
+    def run(x, weight, offset, bias):
+        return deformed.deformable(*exact(x, weight, offset, bias), *setting)
+
+    def gradient(g, x, weight, offset, bias):
+        spread = run(x, weight, offset, bias)[1]
+        got = deformed.deformable_backward(*exact(x, g), spread, *exact(weight, offset), *setting)
+        return tuple(each.value for each in got)
+
+    assert_adjoint(lambda *at: run(*at)[0].value, gradient,
+                   *drawn((2, 4, 5, 5), (6, 2, 2, 3), offsets, (6,)))  # fmt: skip
+
+
+# Hyper-connections.
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_mhc_post(mixed):
+    at = drawn((2, 3, 4), (2, 4), (2, 3), *[(2, 3, 3)] * mixed)
+
+    def bounded(x, out, post, mix=None):
+        return [None if each is None else Bounded(each, DOUBLE) for each in (x, mix, out, post)]
+
+    def gradient(g, *at):
+        by_x, by_mix, *rest = streams.mhc_post_backward(Bounded(g, DOUBLE), *bounded(*at))
+        return tuple(each.value for each in (by_x, *rest, *[by_mix] * mixed))
+
+    assert_adjoint(lambda *at: streams.mhc_post(*bounded(*at)).value, gradient, *at)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("eps", [1e-6, 0.01])
+def test_mhc_sinkhorn(eps, count):
+    saved = np.empty(1)
+
+    def gradient(g, x):
+        _, norm, sums = streams.mhc_sinkhorn(Bounded(x, DOUBLE), np.float32(eps), count, saved)
+        return streams.mhc_sinkhorn_backward(Bounded(g, DOUBLE), norm, sums).value
+
+    assert_adjoint(lambda x: streams.mhc_sinkhorn(Bounded(x, DOUBLE), np.float32(eps), count, saved)[0].value,
+                   gradient, *drawn((3, 4, 4)))  # fmt: skip
+
+
+# Sequences.
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("taps", [1, 3, 7])
+def test_causal_convolution(taps, masked):
+    mask = np.random.default_rng(3).integers(0, 2, (2, 5)).astype(bool) if masked else None
+
+    def gradient(g, x, weight):
+        got = deformed.causal_conv_backward(*exact(g, x, weight), mask)
+        return tuple(each.value for each in got)
+
+    assert_adjoint(lambda x, weight: deformed.causal_conv(*exact(x, weight), mask).value, gradient,
+                   *drawn((5, 2, 3), (taps, 3)))  # fmt: skip

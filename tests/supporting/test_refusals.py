@@ -187,6 +187,8 @@ def places(record) -> list[str]:
     """Parameters that say places in another tensor."""
     if not {"int32", "int64"} & {each.name for each in record.types}:  # masks of places
         return []
+    if record.name == "CoalesceSparse":  # its indices are only moved
+        return ["uniqueIndices"]
     given = {p.name for p in record.parameters}
     names = PLACES | ({"target"} if "ignoreIndex" in given else set())
     names = names - ({"indices"} if "numOutTokens" in given else set())  # experts: no upper bound

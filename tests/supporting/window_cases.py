@@ -46,6 +46,22 @@ def convolution(d: Draw) -> Case:
     return Case(given, "stored", {"output": d.first})
 
 
+def conv_depthwise(d: Draw) -> Case:
+    channels, n = d.whole(1, 3, walk=64), 0 if d.style == "empty" else d.whole(1, 3, walk=8)
+    outer = channels * d.whole(1, 3, walk=1)
+    taps = [d.whole(1, 3, walk=3) for _ in range(2)]
+    given = {
+        "self": d.array((n, channels, *_plane(d, 2)), None, "tame"),
+        "weight": d.array((outer, 1, *taps), None, "tame"), "kernelSize": taps,
+        "bias": None if d.flag() else d.array((outer,), d.type(), "tame"),
+        "stride": [d.whole(1, 3, walk=1) for _ in range(2)],
+        "padding": [d.whole(0, 1, walk=1) for _ in range(2)],
+        "dilation": [d.whole(1, 1 if max(taps) > 2 else 2, walk=1)] * 2,
+        "cubeMathType": d.whole(0, 3, walk=0),
+    }  # fmt: skip
+    return Case(given, "stored", {"out": d.first})
+
+
 def _at(values: list[int], i: int) -> int:
     return values[i] if len(values) > 1 else values[0]
 

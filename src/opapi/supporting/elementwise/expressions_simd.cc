@@ -423,6 +423,7 @@ const Expression kMaskedFill =
     OfPairs(pairs::kMaskedFill, Any<2, [](auto a, auto m, auto s) { return m != 0 ? s[0] : a; }>());
 
 // Three inputs, or two and a scalar.
+const Expression kMaskedScale = Real<2, [](auto a, auto m, auto s) { return a * m * s[0]; }>();
 const Expression kWhere =
     OfPairs(pairs::kWhere, Any<3, [](auto c, auto a, auto b, auto) { return c != 0 ? a : b; }>());
 const Expression kMaskedFillTensor =

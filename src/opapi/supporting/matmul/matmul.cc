@@ -6,7 +6,11 @@
 
 #include "generated/matmul.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/rows/rows.h"
+#include "supporting/elements.h"
+#include "supporting/in_turn.h"
 #include "supporting/promotion.h"
+#include "supporting/tree_sum.h"
 
 namespace openaclnn::supporting {
 namespace {
@@ -112,12 +116,15 @@ void Mirror(MatrixProduct* product) {
   std::swap(product->rows, product->columns);
 }
 
-Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
-                 const Product& on) {
-  const bool doubles = std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
+bool HasDoubles(const Params& p) {
+  return std::any_of(p.tensors.begin(), p.tensors.end(), [](const Operand& tensor) {
     return DomainOf(tensor.dtype()) == Domain::kDouble;
   });
-  if (doubles) {
+}
+
+Plan PlanProduct(const Params& p, MatrixProduct product, int64_t cube_math_type,
+                 const Product& on) {
+  if (HasDoubles(p)) {
     return {0, [product](const Buffers& buffers) { return MultiplyDoubles(product, buffers); }};
   }
   const auto rounding = [&](const Matrix& matrix) {
@@ -156,6 +163,49 @@ void CheckAdded(const AddmmParams& p, uint32_t rank, Checker& checker) {
   checker.Rank(p.mat1, rank).Rank(p.mat2, rank);
   if (checker.ok()) CheckProduct(p.mat1, p.mat2, p.out, checker);
   if (checker.ok()) CheckSummand(p.self, p.out, checker);
+}
+
+/// Rows of all matrices of a tensor, one after the other, as one matrix. An element of a row has
+/// `step` between it and the next.
+TapMatrix RowsOfBatches(const Tensor& tensor) {
+  const auto* const strides = tensor.tensor().strides;
+  TapMatrix taps = {};
+  taps.view.rows = Offsets(tensor.tensor().dims, strides, 2);
+  taps.view.step = strides[2];
+  taps.view.element_bytes = BytesOf(tensor);
+  taps.dtype = tensor.dtype();
+  taps.width = std::max<int64_t>(tensor.dim(2), 1);
+  return taps;
+}
+
+/// The sum over batches in double. A product's terms are those of all batches.
+Plan SumDoubles(const AddmmParams& p, double alpha, double beta) {
+  const Elements left(p.mat1, 0), right(p.mat2, 0), to(p.out, 0);
+  const Matrix added = ResultOf(p.self, p.out, true, true);
+  const int64_t batches = p.mat1.dim(0), rows = p.mat1.dim(1), terms = p.mat1.dim(2),
+                columns = p.mat2.dim(2);
+  const auto load = LoaderOf<double>(added.dtype);
+  return {
+      0, [=](const Buffers& buffers) -> Status {
+        const std::vector<double> a = left.All(buffers), b = right.All(buffers);
+        ParallelRows(rows, batches * terms * columns, [&](int64_t row) {
+          for (int64_t column = 0; column < columns; ++column) {
+            TreeSum<double> sum;
+            for (int64_t k = 0; k < batches * terms; ++k) {
+              const int64_t at = (k / terms * rows + row) * terms + k % terms;
+              sum.Add(a[static_cast<size_t>(at)] * b[static_cast<size_t>(k * columns + column)]);
+            }
+            double value = alpha * sum.Total(), other = 0;
+            if (beta != 0) {
+              const int64_t place = row * added.row_step + column * added.column_step;
+              load(added.place(buffers) + place * added.element_bytes, 0, 1, &other);
+              value += beta * other;
+            }
+            to.Set(buffers, row * columns + column, value);
+          }
+        });
+        return {};
+      }};
 }
 
 /// The factors of the summand and of the product, in the type that all operands meet in.
@@ -281,6 +331,53 @@ Plan PlanAddmm(const AddmmParams& p, const Product& product) {
   sum.added = ResultOf(p.self, p.out, true, true);
   Weigh(p, p.mat1, p.mat2, &sum);
   return PlanProduct(p, sum, p.cubeMathType, product);
+}
+
+void CheckAddbmm(const AddmmParams& p, Checker& checker) {
+  const Tensor &left = p.mat1, &right = p.mat2;
+  checker.Rank(left, 3).Rank(right, 3);
+  checker.That(left.dim(0) == right.dim(0) && left.dim(2) == right.dim(1), [&] {
+    return Concat(right.name(), " shape is ", ShapeText(right), ", expected (", left.dim(0), ", ",
+                  left.dim(2), ", columns) beside ", left.name(), ", ", ShapeText(left));
+  });
+  if (!checker.ok()) return;
+  CheckShape(p.out, {left.dim(1), right.dim(2)}, checker);
+  if (checker.ok()) CheckSummand(p.self, p.out, checker);
+}
+
+// The batches' terms are those of one product: a batch is a tap.
+Plan PlanAddbmm(const AddmmParams& p, const Product& product) {
+  MatrixProduct factors = {};
+  Weigh(p, p.mat1, p.mat2, &factors);
+  if (p.out.empty()) return Nothing();
+  if (HasDoubles(p)) return SumDoubles(p, factors.alpha, factors.beta);
+  const auto rounding = [&](const Tensor& tensor) {
+    return RoundingOf(tensor.dtype(), p.cubeMathType, product).value_or(Rounding::kNone);
+  };
+  const Matrix c = ResultOf(p.out, p.out, true, true), added = ResultOf(p.self, p.out, true, true);
+  Gemm gemm = {};
+  gemm.a = RowsOfBatches(p.mat1);
+  gemm.a.step = p.mat1.dim(1);
+  gemm.a.rounding = rounding(p.mat1);
+  gemm.b = RowsOfBatches(p.mat2);
+  gemm.b.rounding = rounding(p.mat2);
+  gemm.c_dtype = c.dtype;
+  gemm.adds = factors.beta != 0;
+  gemm.added.dtype = added.dtype;
+  gemm.alpha = static_cast<float>(factors.alpha);
+  gemm.beta = static_cast<float>(factors.beta);
+  gemm.terms = *p.mat1.count() / p.mat1.dim(1);
+  gemm.columns = p.out.dim(1);
+  gemm.c = RowsOf(c, {}, p.out.dim(0));
+  if (gemm.adds) gemm.added.view = RowsOf(added, {}, p.out.dim(0));
+  gemm.rows = RowsOfAll(p.out.dim(0), gemm.terms);
+  PlanGemm(&gemm);
+  return {gemm.scratch_bytes(),
+          [gemm, a = p.mat1.place, b = p.mat2.place, with = p.self.place,
+           to = p.out.place](const Buffers& buffers) -> Status {
+            RunGemm(gemm, a(buffers), b(buffers), with(buffers), to(buffers), buffers.workspace);
+            return {};
+          }};
 }
 
 Plan PlanAddmv(const AddmvParams& p, const Product& product) {

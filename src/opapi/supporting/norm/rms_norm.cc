@@ -96,6 +96,11 @@ RmsTensors TensorsOf(const AddRmsNormParams& p) {
   return {p.x1, p.x2, p.gamma, p.yOut, p.rstdOut, p.xOut};
 }
 
+// The result takes the place of the first term, and the sum that of the second.
+RmsTensors TensorsOf(const InplaceAddRmsNormParams& p) {
+  return {p.x1Ref, p.x2Ref, p.gamma, p.x1Ref, p.rstdOut, p.x2Ref};
+}
+
 RmsTensors TensorsOf(const GemmaRmsNormParams& p) {
   return {p.x, NoTensor(), p.gamma, p.yOut, p.rstdOut, NoTensor()};
 }
@@ -117,6 +122,14 @@ void CheckAddRmsNorm(const AddRmsNormParams& p, Checker& checker) {
 }
 
 Plan PlanAddRmsNorm(const AddRmsNormParams& p, const Product&) {
+  return MakeRms(TensorsOf(p), p.epsilon);
+}
+
+void CheckInplaceAddRmsNorm(const InplaceAddRmsNormParams& p, Checker& checker) {
+  CheckRms(TensorsOf(p), checker);
+}
+
+Plan PlanInplaceAddRmsNorm(const InplaceAddRmsNormParams& p, const Product&) {
   return MakeRms(TensorsOf(p), p.epsilon);
 }
 

@@ -163,8 +163,9 @@ void CheckIntegers(const IntegersParams& p, Checker& checker) {
   CheckSeed(p, checker);
 }
 
-Plan PlanIntegers(const IntegersParams& p, const Product&) {
-  const Interval<int64_t> inside = IntegersIn(PartOf(p.selfRef.dtype()), p.from, p.to);
+namespace {
+
+Plan MakeIntegers(const IntegersParams& p, const Interval<int64_t>& inside) {
   const auto least = static_cast<uint64_t>(inside.first);
   const uint64_t span = static_cast<uint64_t>(inside.last) - least + 1;
   const auto make = [=, numbers = RandomNumbers()](const Stretch& of, int64_t* out) {
@@ -173,6 +174,38 @@ Plan PlanIntegers(const IntegersParams& p, const Product&) {
     for (int64_t i = 0; i < of.n; ++i) out[i] = static_cast<int64_t>(least + bits[i] % span);
   };
   return ForParts(p, NoTensor(), p.selfRef, MakeRandom<int64_t>(p.selfRef, Seed(p), make));
+}
+
+}  // namespace
+
+Plan PlanIntegers(const IntegersParams& p, const Product&) {
+  return MakeIntegers(p, IntegersIn(PartOf(p.selfRef.dtype()), p.from, p.to));
+}
+
+void CheckAllIntegers(const IntegersParams& p, Checker& checker) { CheckSeed(p, checker); }
+
+// A float type has all integers up to its first one whose neighbour it lacks.
+Plan PlanAllIntegers(const IntegersParams& p, const Product&) {
+  return MakeIntegers(p, {0, LastOfAllIntegers(PartOf(p.selfRef.dtype()))});
+}
+
+void CheckExponential(const ExponentialParams& p, Checker& checker) {
+  CheckReal(p.self, checker);
+  checker.That(p.lambd > 0 && std::isfinite(p.lambd),
+               [&] { return Concat("lambd value is ", p.lambd, ", expected one above 0"); });
+  checker.That(p.count == p.self.count(), [&] {
+    return Concat("count value is ", p.count, ", expected the number of elements of self, ",
+                  ShapeText(p.self));
+  });
+}
+
+Plan PlanExponential(const ExponentialParams& p, const Product&) {
+  return MakeRandom<double>(p.self, Seed(p), [rate = p.lambd](const Stretch& of, double* out) {
+    for (int64_t i = 0; i < of.n; ++i) {
+      const auto place = of.first + static_cast<uint64_t>(i);
+      out[i] = -std::log(Philox(of.key.seed, of.key.offset, place).Open(0)) / rate;
+    }
+  });
 }
 
 // The probability is one number, or a tensor of them.

@@ -7,7 +7,7 @@
 #include "generated/window.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/work/scratch.h"
-#include "supporting/window/axis.h"
+#include "supporting/axis.h"
 
 namespace openaclnn::supporting {
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include "kernels/move/strided.h"
+#include "supporting/axis.h"
 #include "supporting/family.h"
-#include "supporting/window/axis.h"
 
 namespace openaclnn::supporting {
 
