@@ -77,6 +77,8 @@ def _example(record, number: int) -> Example | None:
     if prepared.refused:
         return None
     given = functions.named(record, prepared)
+    if _leaves_one_alone(record, prepared, given):
+        return None
     if pairs.any_complex(given.values()):
         return None  # the command line has no complex numbers as they are typed
     if any(each.dtype.kind not in "fV" and each.size > _MOST for each in arrays(given.values())):
@@ -99,6 +101,16 @@ def _example(record, number: int) -> Example | None:
         moved = _bytes(_OPERATORS[record.api], numbers, result)
         return Example(few or odd or dull, _text(call, result), command, *moved)
     return None
+
+
+def _leaves_one_alone(record, prepared, given: dict) -> bool:
+    """Whether a result is not written: what would be shown is what stood in its memory."""
+    for each in record.outputs:
+        asked = given.get(ops._spelled(each.name))
+        is_made = asked != [] if isinstance(asked, list) else asked is not None or not each.optional
+        if is_made and prepared.expected[each.name] is None:
+            return True
+    return False
 
 
 def _bytes(operator, given: dict, result) -> tuple[int, int]:

@@ -61,17 +61,14 @@ NAMES = {
     name: value
     for module in (
         arranged, formulas, matrices, places, planes, samplers, sequences, chance, networks, attentions,
-        blocks, cached, class_losses, deformed, delta, divergence, experts, floyd, grouped, inference,
-        norms, packed, paged, quantised, recurrent, roped, selected, slots, sparse, steps, streams,
-        windows,
+        blocks, cached, class_losses, deformed, delta, divergence, experts, floyd, grouped, inference, norms,
+        packed, paged, quantised, recurrent, roped, selected, slots, sparse, steps, streams, windows,
     )  # fmt: skip
     for name, value in vars(module).items()
     if not name.startswith("_")
 } | {"np": np}
 
-
 _ATTEMPTS = 2000  # most records need one
-
 
 # Whose optional tensors are of many types, each of some combinations only.
 VARIED = {f"grouped_v{version}" for version in range(1, 6)}

@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/move/broadcast.h"
 #include "kernels/move/copy.h"
 #include "kernels/move/tile.h"
 #include "kernels/move/tiled_walk.h"
@@ -190,6 +189,15 @@ Scalars<T> ScalarsOf(const Expression& expression, const ShortVector<Value, 4>& 
   return scalars;
 }
 
+/// The scalars of a call, the first one from a tensor where it is an element of one.
+template <class T>
+Scalars<T> ScalarsAt(const Work& work, const Buffers& buffers, Scalars<T> known) {
+  if (!work.scalar) return known;
+  const std::byte* const at = buffers.As<std::byte>(work.scalar->tensor) + work.scalar->offset;
+  LoaderOf<T>(work.scalar->dtype)(at, 0, 1, known.data());
+  return known;
+}
+
 constexpr int64_t kShorts = 65536;  // numbers of a type of 16 bits
 
 /// Whether a table of the results of all numbers is made first. With it 4 Mi elements of BFLOAT16
@@ -232,19 +240,14 @@ Plan MakeTablePlan(const Work& work, const Expression& expression,
   return {ScratchBytes(kShorts * sizeof(uint16_t)), run};
 }
 
-/// Writes the one number that an expression without inputs gives to elements that lie side by side.
-/// It is converted once: 4 Mi truth values take 0.3 ms, a conversion of each took 1.0.
+/// Writes the number of an expression without inputs to elements side by side. It is converted
+/// once: 4 Mi truth values take 0.3 ms, a conversion of each took 1.0.
 template <class T>
 Plan MakeFillPlan(const Work& work, Expression::Loop<T> loop, const Scalars<T>& known) {
   const StoreRow<T> store = WholeStorerOf<T>(work.dtypes[0]);
-  const LoadRow<T> load_scalar = work.scalar ? LoaderOf<T>(work.scalar->dtype) : nullptr;
   const int64_t bytes = work.walk.step(0);
   return {0, [=](const Buffers& buffers) -> Status {
-            Scalars<T> scalars = known;
-            if (work.scalar) {
-              load_scalar(buffers.As<std::byte>(work.scalar->tensor) + work.scalar->offset, 0, 1,
-                          scalars.data());
-            }
+            const Scalars<T> scalars = ScalarsAt(work, buffers, known);
             T number;
             loop(nullptr, scalars.data(), 1, &number);
             std::array<std::byte, sizeof(int64_t)> element;
@@ -278,13 +281,8 @@ Plan MakePlan(const Work& work, const Expression& expression, Expression::Loop<T
   const bool direct =
       store == nullptr && std::ranges::all_of(load, [](auto* each) { return each == nullptr; });
   const int64_t longest = direct ? work.walk.count() : Walk::kRun;  // of what no row must hold
-  const LoadRow<T> load_scalar = work.scalar ? LoaderOf<T>(work.scalar->dtype) : nullptr;
   const auto run = [=](const Buffers& buffers) -> Status {
-    Scalars<T> scalars = known;
-    if (work.scalar) {
-      load_scalar(buffers.As<std::byte>(work.scalar->tensor) + work.scalar->offset, 0, 1,
-                  scalars.data());
-    }
+    const Scalars<T> scalars = ScalarsAt(work, buffers, known);
     Walk::Pointers origins{};
     for (size_t k = 0; k < count; ++k) {
       origins[k] = buffers.As<std::byte>(work.inputs[k]);
@@ -489,30 +487,6 @@ Plan PlanApplication(const Params& p, const Application& one) {
       break;
   }
   return MakePlan<int64_t>(work, *expression, expression->integer, values);
-}
-
-void MeetShape(const Operand& tensor, Shape* shape, Checker* checker) {
-  if (std::ranges::equal(*shape, std::span(tensor.tensor().dims, tensor.rank()))) return;
-  Shape common = *shape;
-  const bool fits = BroadcastShape(tensor, &common);
-  if (checker != nullptr) {
-    checker->That(fits, [&] {
-      return Concat(tensor.name(), " shape is ", ShapeText(tensor),
-                    ", expected one that can be broadcast with ",
-                    ShapeText(shape->data(), static_cast<uint32_t>(shape->size())));
-    });
-  }
-  if (fits) *shape = std::move(common);
-}
-
-Walk WalkOfOneValue(const Operand& out, bool* apart) {
-  Shape shape = ShapeOf(out);
-  Steps steps(shape, out);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] > 1 && steps.bytes[d] == 0) shape[d] = 1;
-  }
-  *apart = out.empty() || !OverlapsItself(out.tensor());
-  return Walk(shape, {std::move(steps)});
 }
 
 void CheckElementwise(const Params& p, Checker& checker) {
