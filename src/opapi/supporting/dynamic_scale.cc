@@ -8,7 +8,10 @@
 namespace openaclnn::supporting {
 namespace {
 
-double Rounded(double value) { return static_cast<float>(value); }
+/// As FLOAT has it. In a call of its own: where two doubles of a struct are rounded side by side,
+/// GCC 12 makes a vector of them and then drops both conversions, {(double)(float)a,
+/// (double)(float)b} being {a, b} from -O2 on.
+[[gnu::noinline]] double Rounded(double value) { return static_cast<float>(value); }
 
 double Larger(double a, double b) { return Less(a, b) ? b : a; }
 
