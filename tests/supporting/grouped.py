@@ -138,7 +138,7 @@ def grouped_add(x, weight, groups, y, turned: bool, kind: int):
     return result.reshape(*y.shape)
 
 
-def swiglu_quant(x, weight, scale, tokens, smooth, groups, kind: int, out, out_scale):
+def grouped_swiglu_quant(x, weight, scale, tokens, smooth, groups, kind: int, out, out_scale):
     """Rows that no group has are left alone."""
     weight, scale = (each[0] if isinstance(each, list) else each for each in (weight, scale))
     made = Bounded(out.astype(np.float64), DOUBLE)

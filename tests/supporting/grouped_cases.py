@@ -63,7 +63,7 @@ def _grouped(d: Draw, kinds, by: int, list_kinds, has_tokens: bool) -> dict:
                  "splitItem": d.one((2, 3)), "groupListType": 0, "actType": 0}  # fmt: skip
         return given | dict.fromkeys(("biasOptional", "scaleOptional", "antiquantScaleOptional",
                                       "antiquantOffsetOptional", "perTokenScaleOptional"))  # fmt: skip
-    many = by == -1 or d.flag()
+    many = by == -1 or (d.flag() and (kind != "integers" or d.flag()))
     many_x, many_out = by == -1 or (many and d.flag()), by == -1
     rows = d.whole(0 if d.style == "empty" else 1, 70, walk=1024)
     sizes = _sizes(d, groups, rows, whole=many_x)
@@ -96,6 +96,7 @@ def _version(given: dict, by: int, result: str, array: bool, more=()) -> Case:
              "activationQuantOffsetOptional", "tuningConfigOptional", *more)  # fmt: skip
     given |= dict.fromkeys(empty)
     given |= {"groupType": by, "quantGroupSize": 0}
+    given |= {"activationFeatureOutOptional": [], "dynQuantScaleOutOptional": []}  # reserved
     return Case(given, "stored", outputs)
 
 
@@ -104,7 +105,7 @@ KINDS = ("floats", "widened", "widened", "integers")
 
 def _by(d: Draw) -> int:
     """Which dimension the groups part: terms, of numbers alone."""
-    return d.one((0, -1) if d.first == np.int8 else (0, 0, -1, 2))
+    return d.one((0, 0, -1) if d.first == np.int8 else (0, 0, -1, 2))
 
 
 def grouped_v1(d: Draw) -> Case:
@@ -133,7 +134,8 @@ def grouped_v5(d: Draw) -> Case:
 
 
 def grouped_add(d: Draw) -> Case:
-    rows, terms, columns, groups = d.whole(1, 9), d.whole(0, 60, walk=512), d.whole(1, 20, walk=64), d.whole(1, 4)
+    rows, terms = d.whole(1, 9, walk=128), d.whole(0, 60, walk=2048)
+    columns, groups = d.whole(1, 20, walk=256), d.whole(1, 4, walk=8)
     dtype, turned = d.one(HALVES), d.flag()
     kind = d.whole(0, 1) if d.record.name.endswith("V2") else 0
     listed, _ = _list_of(_sizes(d, groups, terms), kind, d)
@@ -146,13 +148,14 @@ def grouped_add(d: Draw) -> Case:
 
 
 def _integers(d: Draw):
-    rows, terms, half, groups = _rows(d), d.whole(1, 40, walk=256), d.whole(1, 20, walk=128), d.whole(1, 4)
+    rows, terms = _rows(d, walk=1024), d.whole(1, 40, walk=256)
+    half, groups = d.whole(1, 20, walk=128), d.whole(1, 4, walk=8)
     x, weight = d.array((rows, terms), np.int8, "any"), d.array((groups, terms, 2 * half), np.int8, "any")
     scale = (d.array((groups, 2 * half), FLOAT, "positive") / np.float32(4096)).astype(FLOAT)
     return x, weight, scale, d.array((rows,), FLOAT, "positive"), _sizes(d, groups, rows)
 
 
-def swiglu_quant(d: Draw) -> Case:
+def grouped_swiglu_quant(d: Draw) -> Case:
     x, weight, scale, tokens, sizes = _integers(d)
     listed, _ = _list_of(sizes, 0, d)
     given = {"x": x, "weight": weight, "biasOptional": None, "offsetOptional": None, "weightScale": scale,
@@ -161,8 +164,8 @@ def swiglu_quant(d: Draw) -> Case:
     return Case(given, "stored", {"output": np.dtype(np.int8), "outputScale": FLOAT})
 
 
-def swiglu_quant_v2(d: Draw) -> Case:
-    case, kind = swiglu_quant(d), d.whole(0, 1)
+def grouped_swiglu_quant_v2(d: Draw) -> Case:
+    case, kind = grouped_swiglu_quant(d), d.whole(0, 1)
     given = case.arguments
     groups, _, columns = given["weight"].shape
     if kind:
@@ -196,7 +199,7 @@ def finalize_product(d: Draw) -> Case:
 def ffn(d: Draw) -> Case:
     d.first = d.one(d.record.types_of("x"))
     terms, hidden, columns = (d.whole(1, 30, walk=256) for _ in range(3))
-    experts, rows = d.whole(0, 3), _rows(d)
+    experts, rows = d.whole(0, 3), _rows(d, walk=1024)
     shape = d.one(((rows, terms), (1, rows, terms), (rows, 1, terms)))
     count = int(np.prod(shape[:-1]))
     lead = (experts,) if experts else ()
