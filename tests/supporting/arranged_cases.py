@@ -87,19 +87,30 @@ def split_with_size(d: Draw) -> Case:
     while left > 0 or not sizes:
         sizes.append(d.whole(0, left, walk=max(left // 4, 1)))
         left -= sizes[-1]
-    return _moved(d, {"self": d.array(shape), "splitSize": sizes, "dim": dim})
+    given = {"self": d.array(shape), "splitSize": sizes, "dim": dim}
+    return _moved(d, given | _parts(d, shape, sizes, dim))
+
+
+def _parts(d: Draw, shape, sizes: list[int], dim: int) -> dict:
+    """What a list of results begins as, whose length a walk cannot guess."""
+    if not d.one((False,), walk=True):
+        return {}
+    shapes = (tuple(n if i == dim % len(shape) else each for i, each in enumerate(shape)) for n in sizes)
+    return {"out": [np.zeros(each, d.first) for each in shapes]}
 
 
 def split_tensor(d: Draw) -> Case:
     shape = d.shape(1)
     dim = _dim(d, len(shape))
     part = d.whole(1, shape[dim] + 2, walk=max(shape[dim] // 4, 1))
-    return _moved(d, {"self": d.array(shape), "splitSections": part, "dim": dim})
+    sizes = [min(part, shape[dim] - begin) for begin in range(0, shape[dim], part)]
+    given = {"self": d.array(shape), "splitSections": part, "dim": dim}
+    return _moved(d, given | _parts(d, shape, sizes, dim))
 
 
 def diag(d: Draw) -> Case:
     d.style = "plain" if d.style == "rank 0" else d.style
-    shape = (d.whole(1, 5, walk=64), d.whole(1, 5, walk=64))[: d.whole(1, 2)]
+    shape = (d.whole(1, 5, walk=1024), d.whole(1, 5, walk=1024))[: d.whole(1, 2, walk=1)]
     shape = (0, *shape[1:]) if d.style == "empty" else shape
     return _moved(d, {"self": d.array(shape), "diagonal": d.whole(-6, 6, walk=1)})
 

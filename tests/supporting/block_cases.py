@@ -34,11 +34,11 @@ def block_backward(d: Draw) -> Case:
 
 def _operands(d: Draw) -> dict:
     d.first = d.type(tuple(each for each in REALS[:3] if each in d.record.first_types))
-    packed, batches = d.flag(), 0 if d.style == "empty" else d.whole(1, 2, walk=1)
+    packed, batches = d.flag(), 0 if d.style == "empty" else d.whole(1, 2, walk=2)
     served, group = d.whole(1, 2, walk=2), d.whole(1, 2, walk=2)
     width, narrow = (d.whole(1, 6, walk=64) for _ in range(2))
     most = 300 if d.style == "long" else 5
-    rows, keys = ([d.whole(0, n) for _ in range(batches)] for n in (5, most))
+    rows, keys = ([d.whole(0, n, walk=512) for _ in range(batches)] for n in (5, most))
     tall, wide = (max(each, default=0) for each in (rows, keys))
     if packed:
         q, k = (sum(rows) + d.whole(0, 1), served * group), (sum(keys) + d.whole(0, 1), served)

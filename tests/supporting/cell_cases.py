@@ -38,7 +38,7 @@ def lstm_cell_backward(d: Draw) -> Case:
 
 def _sequences(d: Draw, gates: int) -> tuple[dict, tuple[int, ...]]:
     """Operands, and the shape (parts, steps, batch, width)."""
-    steps, batch, size, width = (d.whole(1, n, walk=w) for n, w in ((4, 16), (4, 16), (5, 32), (4, 32)))
+    steps, batch, size, width = (d.whole(1, n, walk=w) for n, w in ((4, 64), (4, 64), (5, 128), (4, 128)))
     layers, both, biases = d.whole(1, 2, walk=1), d.flag(), d.flag(walk=True)
     directions = 1 + both
     packed = d.whole(0, 2, walk=1) == 0
@@ -71,9 +71,12 @@ def _of_first_type(d: Draw) -> dict:
 
 def _recurrent(d: Draw, gates: int) -> Case:
     d.first = d.one([each for each in d.record.types if each in REALS])
-    given, (parts, _, batch, width) = _sequences(d, gates)
+    given, (parts, steps, batch, width) = _sequences(d, gates)
     states = [d.array((parts, batch, width), None, "tame") for _ in range(2)]
     given |= {"hx": states if gates == 4 else states[0], "train": d.flag(walk=True), "dropout": 0.0}
+    if d.one((False,), walk=True):  # a walk cannot guess how many there are
+        lists = [each.name for each in d.record.outputs if each.kind == "out[]"]
+        given |= {name: [np.zeros((steps, batch, width), d.first) for _ in range(parts)] for name in lists}
     return Case(given, "double", _of_first_type(d), stored=("batchSizes",))
 
 
@@ -105,6 +108,8 @@ def lstm_backward(d: Draw) -> Case:
     for name in ("gradHy", "gradCy", "gradOutput"):
         given[name] = None if d.whole(0, 3, walk=1) == 0 else given[name]
     given |= {"dropout": 0.0, "train": True, "outputMask": None}
+    if d.one((False,), walk=True):  # a walk cannot guess how many there are
+        given["gradParams"] = [np.zeros_like(each) for each in given["params"]]
     return Case(given, "double", _of_first_type(d), stored=("batchSizes",))
 
 
@@ -117,7 +122,7 @@ def gru_backward(d: Draw) -> Case:
 
 def rescaled_qkv(d: Draw) -> Case:
     heads, each = d.whole(1, 3, walk=8), d.whole(1, 4, walk=32)
-    batch, steps = d.whole(0 if d.style == "empty" else 1, 3, walk=4), d.whole(1, 4, walk=64)
+    batch, steps = d.whole(0 if d.style == "empty" else 1, 3, walk=4), d.whole(1, 4, walk=128)
     given = {"qkv": d.array((batch, steps, 3 * heads * each), None, "tame"), "numHeads": heads,
              "qkvBias": d.array((3 * heads * each,), d.type_of("qkvBias"), "tame")}  # fmt: skip
     return Case(given, "double", {each.name: d.real() for each in d.record.outputs})
@@ -126,12 +131,12 @@ def rescaled_qkv(d: Draw) -> Case:
 # Linear attention.
 
 
-def _delta(d: Draw) -> tuple[dict, tuple[int, int, int]]:
+def _delta(d: Draw, walk: int) -> tuple[dict, tuple[int, int, int]]:
     """Operands, and the shape of a state; keys are short, so that states stay small."""
     d.first = d.one([each for each in d.record.types if each in REALS])
     key_heads, share = d.whole(1, 2, walk=4), d.whole(1, 2, walk=2)
-    heads, key_width, width = key_heads * share, d.whole(1, 4, walk=32), d.whole(1, 3, walk=32)
-    lengths = d.random.integers(0, 4, d.whole(1, 3, walk=8)).astype(np.int32)
+    heads, key_width, width = key_heads * share, d.whole(1, 4, walk=64), d.whole(1, 3, walk=64)
+    lengths = d.random.integers(0, d.whole(4, 4, walk=walk), d.whole(1, 3, walk=8)).astype(np.int32)
     lengths[-1] += lengths.sum() == 0
     tokens = int(lengths.sum())
     keys = d.array((tokens, key_heads, key_width), None, "probability")
@@ -144,7 +149,7 @@ def _delta(d: Draw) -> tuple[dict, tuple[int, int, int]]:
 
 
 def delta_rule(d: Draw) -> Case:
-    given, shape = _delta(d)
+    given, shape = _delta(d, walk=256)
     states = (len(given["actualSeqLengths"]), *shape)
     given["initialState"] = d.array(states, None, "tame") if d.flag() else None
     return Case(given, "double", {"out": d.first, "finalState": d.first}, stored=("actualSeqLengths",))
@@ -152,7 +157,7 @@ def delta_rule(d: Draw) -> Case:
 
 def recurrent_delta_rule(d: Draw) -> Case:
     """Each token has a state of its own, as sequences that are drawn from do."""
-    given, shape = _delta(d)
+    given, shape = _delta(d, walk=16)
     lengths = given["actualSeqLengths"]
     tokens = int(lengths.sum())
     count = tokens + d.whole(0, 2)

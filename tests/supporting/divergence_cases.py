@@ -16,7 +16,7 @@ def index_loss(d: Draw) -> Case:
     d.first = d.type(REALS[:3])
     packed = d.flag()
     batches = 0 if d.style == "empty" and not packed else d.whole(1, 2, walk=1)
-    rows, keys = (70 if d.style == "long" and n else d.whole(1, 4, walk=64) for n in (0, 1))
+    rows, keys = (70 if d.style == "long" and n else d.whole(1, 4, walk=512) for n in (0, 1))
     served, group = d.whole(1, 2, walk=1), d.whole(1, 2, walk=8)
     width, narrow, index_heads = d.whole(1, 5, walk=64), d.whole(1, 5, walk=64), d.whole(1, 3, walk=8)
     heads, row_ends, key_ends = served * group, None, None

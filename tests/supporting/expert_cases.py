@@ -16,6 +16,11 @@ def _rows(d: Draw, least: int = 0, walk: int = 256) -> int:
     return d.whole(least, 9, walk=walk) if d.style != "empty" else least
 
 
+def _told(d: Draw, name: str, shape) -> dict:
+    """The shape of an output, which a walk cannot guess."""
+    return {name: shape} if d.one((False,), walk=True) else {}
+
+
 def _scores(d: Draw, shape, dtype=None):
     """Floats of which each row's order is sure: no two are near each other."""
     dtype = dtype or d.first
@@ -27,7 +32,7 @@ def _scores(d: Draw, shape, dtype=None):
 
 def gating_softmax(d: Draw) -> Case:
     d.first = d.one(d.record.types_of("x"))
-    experts, rows = d.whole(1, 12, walk=64), _rows(d)
+    experts, rows = d.whole(1, 12, walk=64), _rows(d, walk=4096)
     shape = (d.whole(1, 3, walk=1), rows, experts) if d.flag() else (rows, experts)
     given = {"x": _scores(d, shape), "k": d.whole(1, experts, walk=8),
              "finishedOptional": d.one((None, d.random.integers(0, 2, shape[:-1]).astype(bool)))}  # fmt: skip
@@ -45,7 +50,7 @@ def gating(d: Draw) -> Case:
     d.first = d.one(d.record.types_of("x")[:3])
     groups = d.one((1, 1, 2, 4), walk=4)
     size = d.whole(3, 6, walk=32) if groups > 1 else d.whole(1, 12)
-    rows, experts, chosen = _rows(d), groups * size, d.whole(1, groups)
+    rows, experts, chosen = _rows(d, walk=4096), groups * size, d.whole(1, groups)
     given = {"x": _scores(d, (rows, experts)), "k": d.whole(1, chosen * size, walk=8),
              "biasOptional": d.one((None, np.zeros(experts, d.first))), "kGroup": chosen,
              "groupCount": groups, "groupSelectMode": d.whole(0, 1), "renorm": 0,
@@ -69,7 +74,7 @@ def gating_v2(d: Draw) -> Case:
 
 
 def gating_backward(d: Draw) -> Case:
-    experts, rows = d.whole(1, 9, walk=64), _rows(d)
+    experts, rows = d.whole(1, 9, walk=64), _rows(d, walk=4096)
     k, dtype = d.whole(1, experts, walk=8), d.one(FLOATS)
     x = d.random.uniform(0.01, 1, (rows, experts)).astype(np.float32)
     chosen = [d.random.permutation(experts)[:k] for _ in range(rows)]
@@ -170,14 +175,14 @@ def init_routing_v3(d: Draw) -> Case:
 
 def expert_tokens(d: Draw) -> Case:
     experts = d.whole(1, 9, walk=64)
-    choices = np.sort(d.random.integers(0, experts, d.whole(0, 20, walk=2048)))
+    choices = np.sort(d.random.integers(0, experts, d.whole(0, 20, walk=2**20)))
     return Case({"sortedExperts": choices.astype(np.int32), "numExperts": experts}, "stored", {"out": INT32})
 
 
 def re_routing(d: Draw) -> Case:
     dtype, integer = d.one((*HALVES, np.dtype(np.int8))), d.one((INT32, INT64))
-    ranks, experts = d.whole(1, 4), d.whole(1, 5, walk=16)
-    counts = d.random.integers(0, 1 if d.style == "empty" else 4, (ranks, experts)).astype(integer)
+    ranks, experts = d.whole(1, 4, walk=4), d.whole(1, 5, walk=16)
+    counts = d.random.integers(0, 1 if d.style == "empty" else d.whole(4, 4, walk=64), (ranks, experts)).astype(integer)
     rows, width = int(counts.sum()), d.whole(1, 7, walk=1024)
     scales = d.array(d.one(((rows,), (rows, 3))), FLOAT, "tame") if d.flag() else None
     given = {"tokens": d.array((rows, width), dtype, "any"), "expertTokenNumPerRank": counts,
@@ -188,7 +193,8 @@ def re_routing(d: Draw) -> Case:
 
 
 def update_expert(d: Draw) -> Case:
-    rows, choices, experts, columns = _rows(d, 1), d.whole(1, 4), d.whole(1, 6), d.whole(2, 5)
+    rows, choices = _rows(d, 1, walk=2**16), d.whole(1, 4, walk=8)
+    experts, columns = d.whole(1, 6, walk=64), d.whole(2, 5)
     integer, world = d.one((INT32, INT64)), d.whole(2, 8)
     table = d.random.integers(0, 9, (experts, columns)).astype(np.int32)
     table[:, 0] = d.random.integers(1, columns, experts)
@@ -220,11 +226,11 @@ def finalize(d: Draw) -> Case:
              "scales": tensor(rows, choices),
              "expandedRowIdx": d.random.permutation(rows * choices).astype(np.int32),
              "expandedExpertIdx": d.random.integers(0, experts, (rows, choices)).astype(np.int32)}  # fmt: skip
-    return Case(given, "stored", {"out": d.first})
+    return Case(given, "stored", {"out": d.first}, shapes=_told(d, "out", (rows, width)))
 
 
 def finalize_v2(d: Draw) -> Case:
-    case, mode = finalize(d), d.whole(0, 3)
+    case, mode = finalize(d), d.whole(0, 3, walk=0)
     old = case.arguments
     rows, choices = old["scales"].shape
     experts, width = old["bias"].shape
@@ -237,7 +243,7 @@ def finalize_v2(d: Draw) -> Case:
         capacity = d.whole(1, 4)
         given["expandedX"] = d.array((experts, capacity, width), d.first, "tame")
         given["expandedRowIdx"] = d.random.integers(-1, experts * capacity, rows * choices).astype(np.int32)
-    return Case(given, "stored", {"out": d.first})
+    return Case(given, "stored", {"out": d.first}, shapes=case.shapes)
 
 
 def token_permute(d: Draw) -> Case:
@@ -256,7 +262,7 @@ def _permuted(d: Draw):
     rows, width, choices = _tokens(d)
     dtype = d.one(FLOATS)
     count = rows * choices
-    kept = d.whole(max(count - 2, 0), count)
+    kept = d.whole(max(count - 2, 0), count, walk=count)
     return dtype, rows, choices, d.array((kept, width), dtype, "tame"), d.random.permutation(count).astype(np.int32)
 
 

@@ -35,6 +35,12 @@ SAID = {
         "how many tokens there are",
     ),
     **dict.fromkeys(
+        ["AscendQuant", "AscendQuantV3", "AscendAntiQuant", "GroupQuant", "DequantBias", "DynamicQuant",
+         "DynamicQuantV2", "DynamicQuantV3", "DynamicQuantV4", "DynamicBlockQuant", "DynamicBlockQuantV2",
+         "QuantMatmulV3", "QuantMatmulV4", "QuantMatmulV5", "QuantMatmulWeightNz"],
+        "of what type",
+    ),
+    **dict.fromkeys(
         [f"FusedInferAttentionScore{version}" for version in ("", "V2", "V3", "V4", "V5")]
         + [f"PromptFlashAttention{version}" for version in ("V2", "V3")]
         + [f"IncreFlashAttention{version}" for version in ("V2", "V3", "V4")],

@@ -365,7 +365,7 @@ def addbmm(d: Draw) -> Case:
 
 
 def add_lora(d: Draw) -> Case:
-    rows, columns, width = d.whole(1, 4, walk=64), d.whole(1, 8, walk=64), d.whole(1, 5, walk=32)
+    rows, columns, width = d.whole(1, 4, walk=256), d.whole(1, 8, walk=1024), d.whole(1, 5, walk=1024)
     offset = d.whole(0, columns, walk=0)
     size, weights, layers = d.whole(0, columns - offset, walk=columns), d.whole(1, 3), d.whole(1, 2)
     down = d.flag(walk=True)

@@ -245,8 +245,8 @@ def batch_norm_elemt_backward(d: Draw) -> Case:
 
 
 def _streams(d: Draw) -> tuple[dict, tuple[int, ...]]:
-    lead = tuple(d.whole(1, 3, walk=16) for _ in range(d.whole(1, 2, walk=1)))
-    streams, width = d.whole(1, 4, walk=4), d.whole(1, 5, walk=64)
+    lead = tuple(d.whole(1, 3, walk=1024) for _ in range(d.whole(1, 2, walk=1)))
+    streams, width = d.whole(1, 4, walk=4), d.whole(1, 5, walk=512)
     shapes = {"x": (*lead, streams, width), "hRes": (*lead, streams, streams), "hOut": (*lead, width),
               "hPost": (*lead, streams)}  # fmt: skip
     given = {name: d.array(shape, d.type_of(name), "tame") for name, shape in shapes.items()}
@@ -266,7 +266,7 @@ def mhc_post_backward(d: Draw) -> Case:
 
 
 def _squares(d: Draw) -> tuple[tuple[int, ...], int]:
-    lead = tuple(d.whole(1, 3, walk=16) for _ in range(d.whole(1, 2, walk=1)))
+    lead = tuple(d.whole(1, 3, walk=2**14) for _ in range(d.whole(1, 2, walk=1)))
     return lead, d.whole(1, 8, walk=4)
 
 

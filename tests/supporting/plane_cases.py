@@ -71,8 +71,8 @@ def upsample_backward(d: Draw) -> Case:
 
 def _regions(d: Draw) -> tuple[tuple[int, ...], dict]:
     """A shape of planes, and regions in them; some reach out of them."""
-    shape = (d.whole(1, 2, walk=2), d.whole(1, 3, walk=16), *(d.whole(1, 6, walk=32) for _ in range(2)))
-    count = 0 if d.style == "empty" else d.whole(1, 3, walk=16)
+    shape = (d.whole(1, 2, walk=2), d.whole(1, 3, walk=64), *(d.whole(1, 6, walk=64) for _ in range(2)))
+    count = 0 if d.style == "empty" else d.whole(1, 3, walk=128)
     corners = d.random.uniform(-6, 12, (count, 2))
     ends = corners + d.random.uniform(-1, 16, (count, 2))
     rois = np.c_[d.random.integers(0, shape[0], count), corners, ends].astype(d.first)
@@ -91,16 +91,17 @@ def roi_align_backward(d: Draw) -> Case:
     shape, setting = _regions(d)
     bins = (len(setting["rois"]), shape[1], setting["pooledHeight"], setting["pooledWidth"])
     given = {"gradOutput": d.array(bins, None, "tame"), "inputShape": list(shape), **setting}
-    return Case(given, "double", {"gradInput": d.first})
+    told = d.one((False,), walk=True)  # a walk cannot guess it
+    return Case(given, "double", {"gradInput": d.first}, shapes={"gradInput": shape} if told else {})
 
 
 def _deformed(d: Draw) -> dict:
     groups, parts, n = d.whole(1, 2, walk=1), d.whole(1, 2, walk=1), d.whole(1, 2, walk=2)
-    channels, outer = groups * parts * d.whole(1, 2, walk=8), groups * d.whole(1, 2, walk=8)
+    channels, outer = groups * parts * d.whole(1, 2, walk=64), groups * d.whole(1, 2, walk=64)
     taps = [d.whole(1, 3, walk=3), d.whole(1, 2, walk=3)]
     stride, dilation = ([1, 1, d.whole(1, 2, walk=1), d.whole(1, 2, walk=1)] for _ in range(2))
     padding, modulated = [d.whole(0, 2, walk=1) for _ in range(4)], d.flag(walk=True)
-    plane = [d.whole(5, 6, walk=16) for _ in range(2)]
+    plane = [d.whole(5, 6, walk=64) for _ in range(2)]
     size = [out_length(n + sum(padding[2 * i : 2 * i + 2]), taps[i], stride[2 + i], 0, dilation[2 + i])
             for i, n in enumerate(plane)]  # fmt: skip
     each = (3 if modulated else 2) * parts * taps[0] * taps[1]
@@ -256,7 +257,7 @@ def max_pool3d_backward(d: Draw) -> Case:
 
 
 def iou(d: Draw) -> Case:
-    counts = [0 if d.style == "empty" else d.whole(1, 5, walk=256) for _ in range(2)]
+    counts = [0 if d.style == "empty" else d.whole(1, 5, walk=1024) for _ in range(2)]
     boxes = []
     for count in counts:
         corner = d.random.uniform(0, 9, (count, 2))
@@ -267,7 +268,7 @@ def iou(d: Draw) -> Case:
 
 
 def ciou(d: Draw) -> Case:
-    count = 0 if d.style == "empty" else d.whole(1, 5, walk=1024)
+    count = 0 if d.style == "empty" else d.whole(1, 5, walk=2**17)
     corners, sizes = d.random.uniform(0, 9, (2, 2, count)), d.random.uniform(0.5, 9, (2, 2, count))
     centred = d.flag()
     boxes = [np.concatenate((c, s if centred else c + s)).astype(d.first)
@@ -281,7 +282,7 @@ def ciou(d: Draw) -> Case:
 
 def _causal(d: Draw) -> dict:
     d.first = _real(d)
-    steps, batch, width = 0 if d.style == "empty" else d.whole(1, 6, walk=64), d.whole(1, 3, walk=4), d.whole(1, 4, walk=64)
+    steps, batch, width = 0 if d.style == "empty" else d.whole(1, 6, walk=512), d.whole(1, 3, walk=4), d.whole(1, 4, walk=512)
     mask = d.random.integers(0, 2, (batch, steps)).astype(bool) if d.flag() else None
     return {"input": d.array((steps, batch, width), None, "tame"), "mask": mask,
             "weight": d.array((d.whole(1, 4, walk=3), width), None, "tame")}  # fmt: skip

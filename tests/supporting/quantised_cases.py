@@ -86,6 +86,7 @@ def group_quant(d: Draw) -> Case:
     whole = _held(d, "y")
     rows, width = _shape(d, 2, whole)[:2] if d.style != "long" else (3, 320)
     width = 8 * width if whole == EIGHT and width % 8 else width
+    width += width % 2 * d.whole(0, 1, walk=0)  # INT4 are pairs
     groups = d.whole(1, 4, walk=8)
     scale, offset = _factors(d, d.type_of("scale"), (groups, width))
     offset = None if offset is None else np.array([2.5], scale.dtype)
@@ -110,8 +111,9 @@ def dynamic_quant(d: Draw) -> Case:
     d.first = d.first if d.first in HALVES else d.one(HALVES)
     whole = d.one((np.dtype(np.int8), EIGHT))
     shape = _shape(d, 2, whole)
+    shape = (*shape[:-1], shape[-1] + shape[-1] % 2 * d.whole(0, 1, walk=0))  # INT4 are pairs
     mode = d.one(("pertoken", "pertensor", "perchannel")) if "quantMode" in names else "pertoken"
-    groups = d.whole(1, 4) if "groupIndexOptional" in names and mode == "pertoken" and d.flag() else 0
+    groups = d.whole(1, 4) if "groupIndexOptional" in names and mode == "pertoken" and d.flag() and shape[-1] else 0
     smooth = (groups, shape[-1]) if groups else (shape[-1],)
     rows = int(np.prod(shape[:-1]))
     given = {
@@ -210,7 +212,8 @@ def quant_matmul(d: Draw) -> Case:
     most = d.one(((2, 2, 3), (70, 40, 70))) if d.style != "long" else (2, 3000, 20)
     m, k, n = (d.whole(1, each, walk=512) for each in most)
     m = 0 if d.style == "empty" else m
-    k, n = (8 * each if held == EIGHT else each for each in (k, n))
+    even = d.whole(0, 1, walk=0)  # INT4 are pairs
+    k, n = (8 * each if held == EIGHT else each + each % 2 * even for each in (k, n))
     batch, turned_1, turned_2 = _batches(d), d.flag() and held == np.int8, d.flag()
     narrow = k // 8 if held == EIGHT else k
 
@@ -224,18 +227,19 @@ def quant_matmul(d: Draw) -> Case:
     x2 = factor((*d.within(batch), narrow, n) if along_terms
                 else (*batch, k, n // (8 if held == EIGHT else 1)), turned_2)  # fmt: skip
     out = d.one(d.record.types_of("out"))
-    pertoken = rows_name is not None and out != np.int8 and d.flag()
-    kinds = [each for each in d.record.types_of(scale_name)
-             if not (pertoken and each in (np.uint64, np.int64))]  # fmt: skip
+    kinds = list(d.record.types_of(scale_name))
+    floats = [each for each in kinds if each not in (np.uint64, np.int64)]
+    pertoken = rows_name is not None and out != np.int8 and d.flag() and bool(floats)
+    kinds = floats if pertoken else kinds
     given = {"x1": x1, "x2": x2, "transposeX1": turned_1, "transposeX2": turned_2, "groupSize": 0,
              scale_name: _column_scales(d, scale_name, n, d.one(kinds))}  # fmt: skip
     if rows_name is not None:
         given[rows_name] = d.array((m,), FLOAT, "positive") if pertoken else None
     given[offset_name] = None
-    if out == np.int8 and d.flag():
+    if out == np.int8 and (d.flag() or d.flag()):
         given[offset_name] = d.array((d.one((1, n)),), FLOAT, "tame")
     given["bias"] = None
-    if d.flag():
+    if d.flag() or (out in HALVES and d.flag()):
         types = [each for each in d.record.types_of("bias") if each == EIGHT or out in HALVES]
         of = d.one(types)
         spread = (batch[0], 1, n) if len(batch) == 1 and d.flag() else (n,)
@@ -289,6 +293,7 @@ def rms_norm_quant(d: Draw) -> Case:
     names = {each.name for each in d.record.parameters}
     d.first = d.first if d.first in HALVES else d.one(HALVES)
     shape = _normal_shape(d)
+    shape = (*shape[:-1], shape[-1] * d.one((1, 8), walk=1))  # INT32 are eight INT4
     last = d.one(((shape[-1],), (1, shape[-1])))
     divides, beta = d.flag(), "beta" if "beta" in names else "betaOptional"
     count = d.one(((1,), last), walk=last)
@@ -346,6 +351,7 @@ def _index(d: Draw, rows: int, groups: int, lengths: bool, dtype=np.int32):
 def swiglu_quant(d: Draw) -> Case:
     names = {each.name for each in d.record.parameters}
     shape = _normal_shape(d)
+    shape = (*shape[:-1], shape[-1] + shape[-1] % 2 * d.whole(0, 1, walk=0))  # INT4 are pairs
     shape, rows, width = (*shape[:-1], 2 * shape[-1]), int(np.prod(shape[:-1])), shape[-1]
     grouped, kind = d.flag(), d.whole(0, 1) if "groupListType" in names else 0
     groups = d.whole(1, 3) if grouped else 1

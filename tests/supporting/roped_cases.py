@@ -72,7 +72,7 @@ def kv_rope_cache(d: Draw) -> Case:
     mode = d.one(d.record.modes["cacheModeOptional"], walk="PA_BNSD")
     scaled, asked = d.flag(), d.flag(walk=True)
     unit = 32 if "NZ" in mode else 2
-    turned, normal = unit * d.whole(1, 2, walk=1), unit * d.whole(2, 3, walk=16)
+    turned, normal = unit * d.whole(1, 2, walk=32), unit * d.whole(2, 3, walk=256)
     key_width, value_width = (normal, unit * d.whole(1, 2)) if apart else (turned, normal)
     batches = 0 if d.style == "empty" else d.whole(1, 3, walk=8)
     rows = d.whole(1, 5, walk=64)
@@ -153,7 +153,7 @@ def dequant_rope_cache(d: Draw) -> Case:
         "kvOutput": d.flag(walk=True), "cacheModeOptional": mode,
         "weightScaleOptional": d.array((total,), FLOAT, "tame") if whole else None,
         "activationScaleOptional": d.array((tokens,), FLOAT, "tame") if whole and d.flag() else None,
-        "biasOptional": d.array((total,), d.one((ints, FLOAT, d.first)), "tame") if whole and d.flag() else None,
+        "biasOptional": d.array((total,), d.one((ints, FLOAT, d.first)), "tame") if whole and (d.flag() or d.flag()) else None,
     }  # fmt: skip
     given |= {name: d.array((*lead, 1, width), None, "tame") for name in ("cos", "sin")}
     for letter, name in (("k", "K"), ("v", "V")):

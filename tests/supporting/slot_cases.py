@@ -32,9 +32,9 @@ def scatter_list(d: Draw) -> Case:
 
 def coalesce(d: Draw) -> Case:
     """More rows than are left, or fewer."""
-    given, left, kind = d.whole(1, 6, walk=4096), d.whole(1, 4, walk=512), d.one(PLACES)
+    given, left, kind = d.whole(1, 6, walk=2**17), d.whole(1, 4, walk=2**14), d.one(PLACES)
     rows = d.random.integers(0, left, given).astype(kind)
-    rest = [d.whole(1, 4, walk=2) for _ in range(d.whole(0, 2, walk=1))]
+    rest = [d.whole(1, 4, walk=16) for _ in range(d.whole(0, 2, walk=1))]
     arguments = {
         "uniqueLen": np.arange(left).astype(kind), "uniqueIndices": rows,
         "indices": d.random.integers(0, 99, (given, d.whole(1, 3))).astype(d.one(PLACES)),
@@ -46,7 +46,7 @@ def coalesce(d: Draw) -> Case:
 
 def _tables(d: Draw, count: int):
     """Blocks of sequences, and how many slots these have room for."""
-    blocks, size = d.whole(1, 4, walk=64), d.whole(1, 5, walk=16)
+    blocks, size = d.whole(1, 4, walk=1024), d.whole(1, 5, walk=16)
     tables = d.random.integers(0, 100, (count, blocks))
     return {"blockTables": tables, "blockSize": size}, blocks * size
 

@@ -35,10 +35,7 @@ WITHOUT = {
     "aclnnDynamicBlockQuant",
     "aclnnDynamicBlockQuantV2",
     "aclnnDynamicQuantV4",
-    "aclnnNsaCompressAttention",
-    "aclnnNsaCompressAttentionInfer",
     "aclnnNsaCompressWithCache",
-    "aclnnNsaSelectedAttention",
     "aclnnNsaSelectedAttentionGrad",
 }
 

@@ -46,7 +46,8 @@ def _member(values: dict, k: int) -> dict:
         return each.reshape(-1)[k] if isinstance(each, np.ndarray) else each[k]
 
     many = list | np.ndarray
-    return {name: member(each) if isinstance(each, many) else each for name, each in values.items()}
+    given = {name: each for name, each in values.items() if not isinstance(each, list) or each}
+    return {name: member(each) if isinstance(each, many) else each for name, each in given.items()}
 
 
 def _compared(name: str, arguments: dict, expected: dict) -> list:

@@ -12,10 +12,10 @@ from openaclnn.native.call import Call
 
 # One record of each function that draws arguments.
 RECORDS = {each.cases: each for each in records.load()}
-# Few numbers cost much there, or nothing but numbers is read.
+# Few numbers cost much there (of iou each pair of boxes, of diag a square), or nothing but numbers is read.
 SMALL = {"qr", "svd", "multilabel_margin", "update_scale", "one_hot", "cdist", "pdist", "lstm_cell",
          "lstm_cell_backward", "square", "positive_definite", "search_sorted_scalar",
-         "batch_norm_gather", "sync_batch_norm_gather", "max_sum_loss", "ffn"}  # fmt: skip
+         "batch_norm_gather", "sync_batch_norm_gather", "max_sum_loss", "diag", "iou"}  # fmt: skip
 MADE = {"arange", "eye", "linspace", "logspace", "randperm", "dropout_mask", "normal_of",
         "inclusive_range", "repeat_places", "affine_grid"}  # fmt: skip
 

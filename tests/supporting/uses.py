@@ -79,6 +79,7 @@ class Watch:
 
     def __init__(self, reports: Path):
         self._reports = reports
+        self.count = 0  # of reports since it was begun
         self.runtime = Runtime(libraries.load())
         self.stream = Stream(self.runtime)
 
@@ -90,11 +91,13 @@ class Watch:
         kit.call("aclrtSetDevice", ctypes.c_int32(0))
         self.stream = Stream(self.runtime)
         self._reports.write_text("")
+        self.count = 0
 
     def told(self, operand: str) -> bool:
         """Of an operand, since the last time."""
         lines = self._reports.read_text().splitlines() if self._reports.exists() else []
         self._reports.write_text("")
+        self.count += len(lines)
         return any(f" reads {operand};" in json.loads(line).get("what", "") for line in lines)
 
     def run(self, record, prepared, changed: View | None = None, byte: int = NEW):
@@ -150,7 +153,7 @@ def is_plain(base) -> bool:
 
 def trials(watch: Watch, record) -> dict[str, list[Trial]]:
     """By operand; those of which nothing can be told again are left out."""
-    found, known, count = defaultdict(list), set(), 0
+    found, known = defaultdict(list), set()
     cases = range(driver.count_of(record))
     for number in cases[:: max(len(cases) // MOST, 1)]:
         prepared = driver.prepare(record, number)
@@ -167,12 +170,11 @@ def trials(watch: Watch, record) -> dict[str, list[Trial]]:
             told, other = watch.told(name), differ(base, got, view, NEW, prepared)
             if not told and (name, span(view)) in known:
                 continue
-            count += told
             if told:
                 known.add((name, span(view)))
-            if count >= TOLD:
+            if watch.count >= TOLD:
                 watch.begin_anew()
-                known, count = set(), 0
+                known = set()
             for byte in OTHERS:
                 if not other:
                     got = watch.run(record, prepared, view, byte)
