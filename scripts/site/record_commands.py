@@ -15,16 +15,17 @@ _WIDTH = 96
 def command(record, given: dict) -> str:
     """`given` has the arguments as openaclnn.ops takes them."""
     parts = [f"openaclnn call {record.api}"]
+    in_place = {each.name for each in ops._declared()[record.api].outputs if each.is_in_place}
     for each in record.parameters:
-        texts = _texts(each, given.get(ops._spelled(each.name)))
+        texts = _texts(each, given.get(ops._spelled(each.name)), each.name in in_place)
         parts += [f"--{each.name} {shlex.quote(text)}" for text in texts]
     return _folded(parts)
 
 
-def _texts(parameter, value) -> list[str]:
+def _texts(parameter, value, in_place: bool) -> list[str]:
     """The texts of its options; several for a list of tensors."""
     if parameter.is_output:
-        return _of_output(parameter, value)
+        return _of_output(parameter, value if in_place else _room(value))
     if value is None:
         return []
     if parameter.kind == "in[]":
@@ -39,11 +40,18 @@ def _of_output(parameter, value) -> list[str]:
     if isinstance(value, np.ndarray):
         return [f"{_numbers(value)}:{file}"]
     if isinstance(value, list):
-        return [f"{_numbers(each)}:{file}" for each in value]
+        return [text for each in value for text in _of_output(parameter, each)]
     if isinstance(value, tuple):
         shape, dtype = value
         return [f"{file}:{','.join(map(str, shape))}:{dtype}"]
     return [file] if value or not parameter.optional else []
+
+
+def _room(value):
+    """Shapes and types of arrays that are only written to."""
+    if isinstance(value, list):
+        return [_room(each) for each in value]
+    return (value.shape, value.dtype) if isinstance(value, np.ndarray) else value
 
 
 def _tensor(value: np.ndarray) -> str:

@@ -32,7 +32,7 @@ from openaclnn.errors import Error
 _OPERATORS = {each.api: each for topic in read_topics() for each in topic.operators}
 FLOAT = np.dtype(np.float32)
 _TRIES = 10  # cases, of which the shortest is shown
-_MORE = 30  # where all of them are too long
+_MORE = (40, 160)  # where all of them are too long: up to the first of these, then to the next
 _MOST = 1600  # characters of an example
 _LINES = 12  # of what it gave
 _WIDTH = 96
@@ -58,7 +58,7 @@ def examples() -> dict[str, Example]:
     """By the name of the operator; of one that no short case serves there is none."""
     found = {}
     for record in records.load():
-        for numbers in (range(_TRIES), range(_TRIES, _TRIES + _MORE)):
+        for numbers in map(range, (0, _TRIES, *_MORE), (_TRIES, *_MORE)):
             made = [each for number in numbers if (each := _example(record, number))]
             made.sort(key=lambda each: (each.says_little, len(each.python)))
             if made and len(made[0].python) <= _MOST:
@@ -104,11 +104,12 @@ def _example(record, number: int) -> Example | None:
 
 
 def _leaves_one_alone(record, prepared, given: dict) -> bool:
-    """Whether a result is not written: what would be shown is what stood in its memory."""
-    for each in record.outputs:
+    """Whether a result is not written: what would be shown is what stood in new memory."""
+    for each in ops._declared()[record.api].outputs:
         asked = given.get(ops._spelled(each.name))
-        is_made = asked != [] if isinstance(asked, list) else asked is not None or not each.optional
-        if is_made and prepared.expected[each.name] is None:
+        if each.is_in_place or (each.optional and (asked is None or isinstance(asked, list) and not asked)):
+            continue  # a copy of what was given, or nothing
+        if prepared.expected[each.name] is None:
             return True
     return False
 
