@@ -49,9 +49,12 @@ class GroupNumbers {
 
   static void Check(const Tensor& numbers, int64_t groups, int64_t width, Checker& checker) {
     if (!numbers.present() || !checker.ok()) return;
-    const auto count = numbers.count();
-    const bool one = count == width || count == 1, all = count == groups * width || count == groups;
-    checker.That(one || all, [&] {
+    const uint32_t rank = numbers.rank();
+    const int64_t rows = rank == 2 ? numbers.dim(0) : 1, last = rank > 0 ? numbers.last_dim() : 0;
+    const bool fits =
+        rank == 1 ? last == width || last == groups || last == 1
+                  : rank == 2 && (rows == 1 || rows == groups) && (last == width || last == 1);
+    checker.That(fits, [&] {
       return Concat(numbers.name(), " shape is ", ShapeText(numbers), ", expected ", groups,
                     " or 1 rows of ", width, " elements or of one");
     });

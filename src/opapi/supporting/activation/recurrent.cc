@@ -10,7 +10,8 @@ namespace {
 void CheckParams(const Recurrent& of, const RecurrentSizes& sizes, Checker& checker) {
   const int64_t each = sizes.biases ? 4 : 2;
   const int64_t parts = WrappingProduct(sizes.layers, sizes.directions);
-  checker.That(static_cast<int64_t>(of.params.size) == WrappingProduct(parts, each), [&] {
+  const auto given = static_cast<int64_t>(of.params.size);
+  checker.That(sizes.layers <= given && given == WrappingProduct(parts, each), [&] {
     return Concat(of.params.name, " length is ", of.params.size, ", expected ", each,
                   " for each of ", parts, " layers and directions");
   });

@@ -23,22 +23,24 @@ struct Gru {
   bool batch_first = false;
 };
 
-void ExpectRefused(const Gru& gru, const std::string& says) {
-  const Device device;
+void ExpectRefused(const Device& device, const Gru& gru, const std::string& says) {
   const Outcome outcome = gru.Run(device);
   EXPECT_EQ(outcome.code, 161002) << outcome.message;
   EXPECT_NE(outcome.message.find(says), std::string::npos) << outcome.message;
 }
 
 TEST(Recurrent, RefusesWhatDoesNotFit) {
+  const Device device;
   Gru gru;
   gru.layers = 2;
-  ExpectRefused(gru, "params length is 2, expected 2 for each of 2 layers and directions");
+  ExpectRefused(device, gru, "params length is 2, expected 2 for each of 2 layers and directions");
+  gru.layers = (int64_t{1} << 62) + 1;  // times 2 and 4 it wraps
+  ExpectRefused(device, gru, "params length is 2, expected 2 for each of ");
   gru.layers = 0;
-  ExpectRefused(gru, "numLayers value is 0");
+  ExpectRefused(device, gru, "numLayers value is 0");
   gru.layers = 1;
   gru.batch_first = true;
-  ExpectRefused(gru, "hx shape is (1, 2, 2), expected (1, 4, 2)");
+  ExpectRefused(device, gru, "hx shape is (1, 2, 2), expected (1, 4, 2)");
 }
 
 TEST(Recurrent, CountsThatGrowFailTheTask) {

@@ -19,6 +19,7 @@ TEST(Split, GivesPartsOfAnyLength) {
 }
 
 TEST(Split, RefusesWhatIsNoPart) {
+  const Device device;
   const DeviceTensor self(ACL_FLOAT, DenseLayout({4})), scalar(ACL_FLOAT, DenseLayout({})),
       two(ACL_FLOAT, DenseLayout({2})), other(ACL_FLOAT16, DenseLayout({2}));
   const ListHandle pair({&two, &two}), one({&two}), mixed({&two, &other});

@@ -29,22 +29,30 @@ void CheckLists(const QkvRopeCacheParams& p, Checker& checker) {
     return Concat(p.headNums.name(), " size is ", heads.size(), ", expected 3");
   });
   if (!checker.ok()) return;
+  constexpr int64_t kMost = int64_t{1} << 30;  // of heads, rows and widths: products fit in int64_t
   for (size_t i = 0; i < 3; ++i) {
-    checker.That(heads[i] > 0, [&] {
-      return Concat(p.headNums.name(), " value ", i, " is ", heads[i], ", expected more than 0");
+    checker.That(heads[i] > 0 && heads[i] <= kMost, [&] {
+      return Concat(p.headNums.name(), " value ", i, " is ", heads[i],
+                    ", expected 1 <= value <= ", kMost);
     });
   }
+  for (size_t i = 0; i < 4; ++i) {
+    checker.That(sizes[i] >= 0 && sizes[i] <= 3 * kMost, [&] {
+      return Concat(p.qkvSize.name(), " value ", i, " is ", sizes[i],
+                    ", expected 0 <= value <= ", 3 * kMost);
+    });
+  }
+  if (!checker.ok()) return;
   checker.That(heads[1] == heads[2], [&] {
     return Concat(p.headNums.name(), " value 2 is ", heads[2], ", expected ", heads[1],
                   ", the heads of keys");
   });
-  const int64_t all = WrappingProduct(heads[0] + heads[1], 1) + heads[2];
-  checker.That(
-      sizes[2] == all && sizes[3] > 0 && sizes[3] % 2 == 0 && sizes[0] >= 0 && sizes[1] >= 0, [&] {
-        return Concat(p.qkvSize.name(), " values are ", sizes[0], ", ", sizes[1], ", ", sizes[2],
-                      ", ", sizes[3], ", expected batches, rows, ", all,
-                      " heads and an even width");
-      });
+  const int64_t all = heads[0] + heads[1] + heads[2];
+  checker.That(sizes[2] == all && sizes[3] > 0 && sizes[3] <= kMost && sizes[3] % 2 == 0, [&] {
+    return Concat(p.qkvSize.name(), " values are ", sizes[0], ", ", sizes[1], ", ", sizes[2], ", ",
+                  sizes[3], ", expected batches, rows, ", all,
+                  " heads and an even width of at most ", kMost);
+  });
 }
 
 /// Checks a cache (blocks, heads * width / n, rows, n), where n divides the width.

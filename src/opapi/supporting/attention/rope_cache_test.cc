@@ -215,6 +215,8 @@ TEST(QkvRmsNormRopeCache, Refusals) {
                    mode, nullptr, nullptr, nullptr);
   };
   refused("headNums size is 2, expected 3", two.get(), cache);
+  const IntListHandle wraps({{(int64_t{1} << 62) + 1, 1, 1}});
+  refused("headNums value 0 is 4611686018427387905, expected 1 <= value <= ", wraps.get(), cache);
   refused("headNums value 2 is 1, expected 2, the heads of keys", more.get(), cache);
   refused("kCacheRef shape is (1, 1, 3, 3), expected a last dimension that divides 4", heads.get(),
           three);

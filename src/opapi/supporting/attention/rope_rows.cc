@@ -44,7 +44,8 @@ void Quantizer::Apply(size_t at, int64_t n, double* x) const {
     const size_t j = at + static_cast<size_t>(i);
     const double scaled = how == kDivides ? x[i] / scale[j] : x[i] * scale[j];
     const double moved = offset.empty() ? scaled : scaled + offset[j];
-    x[i] = std::nearbyint(moved < -128 ? -128 : moved > 127 ? 127 : moved);
+    const double inside = moved < -128 ? -128 : moved > 127 ? 127 : moved;
+    x[i] = std::isnan(inside) ? 0 : std::nearbyint(inside);
   }
 }
 

@@ -156,6 +156,7 @@ Status GroupSizes::Of(const char* name, const std::vector<int64_t>& numbers, Kin
     return Status(507035, Concat(name, " value ", i, " is ", numbers[i], ", expected ", expected));
   };
   int64_t begin = 0;
+  std::vector<bool> named(kind == kPairs ? static_cast<size_t>(count) : 0);
   const size_t step = kind == kPairs ? 2 : 1;
   for (size_t i = 0; i + step <= numbers.size(); i += step) {
     const size_t at = kind == kPairs ? i + 1 : i;
@@ -167,12 +168,18 @@ Status GroupSizes::Of(const char* name, const std::vector<int64_t>& numbers, Kin
       return refuse(at,
                     Concat("0 <= value <= ", limit - begin, ", what the others leave of ", limit));
     }
+    if (kind == kPairs && size == 0) continue;  // pairs are filled up with (0, 0)
     const int64_t group = kind == kPairs ? numbers[i] : static_cast<int64_t>(i);
-    if (size > 0 && (group < 0 || group >= count)) {
-      return refuse(i, Concat("0 <= value < ", count));
+    if (group < 0 || group >= count) return refuse(i, Concat("0 <= value < ", count));
+    if (kind == kPairs) {
+      if (named[static_cast<size_t>(group)]) return refuse(i, "a group that no pair before names");
+      named[static_cast<size_t>(group)] = true;
     }
     sizes->parts.push_back({group, begin, size});
     begin += size;
+  }
+  for (size_t group = 0; group < named.size(); ++group) {
+    if (!named[group]) sizes->parts.push_back({static_cast<int64_t>(group), begin, 0});
   }
   return {};
 }

@@ -50,6 +50,16 @@ Outcome RunCall(const Device& device, const Call4& call) {
   return Call(device, aclnnGroupedMatmulV4, [&](auto... o) { return call(o...); });
 }
 
+/// A call of V5 by pairs of a group and its rows.
+Outcome RunPairs(const Device& device, const DeviceTensor& x, const DeviceTensor& weight,
+                 const Doubles& pairs, const DeviceTensor& out) {
+  const DeviceTensor list = Make(ACL_INT64, {2, 2}, pairs);
+  const ListHandle xs({&x}), weights({&weight}), outs({&out});
+  return RUN(device, GroupedMatmulV5, xs.get(), weights.get(), nullptr, nullptr, nullptr, nullptr,
+             nullptr, nullptr, list.handle(), nullptr, nullptr, nullptr, 3, 0, 2, 0, nullptr,
+             outs.get(), nullptr, nullptr);
+}
+
 void RefusedCall(int code, const std::string& says, const Call4& call) {
   Refused(code, says, [&](auto... o) { return call(o...); });
 }
@@ -150,9 +160,11 @@ TEST(Grouped, SizesThatDoNotFitAreFound) {
   const DeviceTensor x = Floats({4, 2}, Doubles(8, 1)), weight = Floats({2, 2, 3}, Doubles(12, 1)),
                      out = Floats({4, 3}, Doubles(12, 9));
   const auto found = [&](const char* says, const Doubles& numbers, int64_t kind) {
-    const DeviceTensor list = Make(ACL_INT64, {2}, numbers);
+    const DeviceTensor list = Make(ACL_INT64, {2}, kind == 2 ? Doubles{0, 0} : numbers);
     const Outcome outcome =
-        RunCall(device, {.x = x, .weight = weight, .list = list, .out = out, .kind = kind});
+        kind == 2
+            ? RunPairs(device, x, weight, numbers, out)
+            : RunCall(device, {.x = x, .weight = weight, .list = list, .out = out, .kind = kind});
     EXPECT_EQ(outcome.code, 507035);
     EXPECT_NE(outcome.message.find(says), std::string::npos) << outcome.message;
     EXPECT_EQ(ValuesOf(out), Doubles(12, 9));
@@ -161,6 +173,20 @@ TEST(Grouped, SizesThatDoNotFitAreFound) {
   found("groupListOptional value 1 is 5, expected 2 <= value <= 4", {2, 5}, 0);
   found("groupListOptional value 0 is -1, expected 0 <= value <= 4", {-1, 1}, 1);
   found("groupListOptional value 1 is 3, expected 0 <= value <= 2", {2, 3}, 1);
+  found("groupListOptional value 2 is -1, expected 0 <= value < 2", {0, 1, -1, 1}, 2);
+  found("groupListOptional value 2 is 0, expected a group that no pair before names", {0, 1, 0, 1},
+        2);
+}
+
+// MoeInitRoutingV3 fills pairs up with (0, 0).
+TEST(Grouped, PairsWithoutRowsNameNoGroup) {
+  const Device device;
+  const DeviceTensor x = Floats({4, 2}, Doubles(8, 1)), weight = Floats({2, 2, 1}, {1, 1, 2, 2}),
+                     out = Floats({4, 1}, Doubles(4, 9));
+  for (const Doubles& pairs : {Doubles{1, 4, 0, 0}, Doubles{1, 4, 999, 0}, Doubles{1, 4, -1, 0}}) {
+    EXPECT_EQ(RunPairs(device, x, weight, pairs, out).message, "");
+    EXPECT_EQ(ValuesOf(out), Doubles(4, 4));
+  }
 }
 
 TEST(Grouped, RowsOfNoGroupAreLeftAlone) {

@@ -46,7 +46,13 @@ int64_t ChoicesOf(const Tensor& indices) { return indices.rank() == 2 ? indices.
 /// A place for each choice of so many tokens.
 void CheckPlaces(const Tensor& places, int64_t tokens, int64_t choices, Checker& checker) {
   checker.Rank(places, 1);
-  if (checker.ok()) CheckShape(places, {tokens * choices}, checker);
+  if (!checker.ok()) return;
+  const int64_t all = places.dim(0);
+  const bool fits = tokens == 0 ? all == 0 : all % tokens == 0 && all / tokens == choices;
+  checker.That(fits, [&] {
+    return Concat(places.name(), " shape is ", ShapeText(places), ", expected ", choices,
+                  " elements for each of ", tokens, " tokens");
+  });
 }
 
 int64_t ChoicesBeside(const Tensor& probs) { return probs.present() ? probs.last_dim() : 1; }

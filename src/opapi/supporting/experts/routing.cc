@@ -455,6 +455,9 @@ void CheckMoeInitRoutingV3(const MoeInitRoutingV3Params& p, Checker& checker) {
     return Concat("activeExpertRangeOptional value is ", ShapeText(range.data(), 2),
                   ", expected all experts, (0, ", p.expertNum, "), where dropPadMode is 1");
   });
+  CheckValue(p.rowIdxType == 0 || p.rowIdxType == 1, "rowIdxType", p.rowIdxType, checker, "0 or 1");
+  CheckValue(!p.expertTokensNumFlag || (p.expertTokensNumType >= 0 && p.expertTokensNumType <= 2),
+             "expertTokensNumType", p.expertTokensNumType, checker, "0, 1 or 2");
   CheckValue(all || p.rowIdxType == 0, "rowIdxType", p.rowIdxType, checker,
              "0 where dropPadMode is 1");
   CheckValue(all || !p.expertTokensNumFlag || p.expertTokensNumType == 1, "expertTokensNumType",

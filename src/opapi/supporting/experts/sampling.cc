@@ -22,7 +22,9 @@ void SortScores(const std::vector<double>& row, std::vector<Score>* sorted) {
   sorted->clear();
   for (size_t i = 0; i < row.size(); ++i) sorted->push_back({row[i], static_cast<int64_t>(i)});
   std::stable_sort(sorted->begin(), sorted->end(),
-                   [](const Score& a, const Score& b) { return a.value < b.value; });
+                   [](const Score& a, const Score& b) {  // NaN is the largest
+                     return a.value < b.value || (!std::isnan(a.value) && std::isnan(b.value));
+                   });
 }
 
 /// Those below the k-th largest become -infinity.

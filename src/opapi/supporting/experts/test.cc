@@ -118,6 +118,13 @@ TEST(Sums, PaddedModeIsRefused) {
                  tokens.handle(), indices.handle(), 0, true, Handle(out), Handle(places));
 }
 
+TEST(Sums, AProductOfSizesThatWrapsIsRefused) {
+  const Device device;
+  const DeviceTensor grad = EmptyFloats({0, 1}), places = EmptyInts({0}), out = EmptyFloats({4, 1});
+  EXPECT_REFUSED(161002, "sortedIndices shape is (0), expected", MoeTokenPermuteGrad, grad.handle(),
+                 places.handle(), int64_t{1} << 62, false, Handle(out));
+}
+
 // The sum over all outputs of weights times the function is the sum over all inputs of the
 // gradients of the weights times the inputs: both ways are linear.
 TEST(Sums, GradientsAreTheAdjoints) {

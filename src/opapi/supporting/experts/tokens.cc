@@ -7,6 +7,7 @@
 
 #include "generated/experts.h"
 #include "kernels/rows/rows.h"
+#include "kernels/work/divide_up.h"
 #include "supporting/experts/routing.h"
 #include "supporting/experts/values.h"
 
@@ -155,7 +156,7 @@ Plan PlanMoeUpdateExpert(const MoeUpdateExpertParams& p, const Product&) {
                 return Status(507035, Concat("eplbTable value ", id[i] * columns, " is ", row[0],
                                              ", expected 1 <= value < ", columns));
               }
-              const int64_t ranks_of_one = (world + row[0] - 1) / row[0];
+              const int64_t ranks_of_one = DivideUp(world, row[0]);
               id[i] = row[1 + (by_rank ? rank / ranks_of_one : token % row[0])];
             }
             ids_out.Write(buffers, id);

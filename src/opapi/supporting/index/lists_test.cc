@@ -6,6 +6,7 @@ namespace openaclnn::test {
 namespace {
 
 TEST(GatherV3, RefusesOtherBatchesAndModes) {
+  const Device device;
   const DeviceTensor self(ACL_FLOAT, DenseLayout({2, 3, 4})), index(ACL_INT64, DenseLayout({2, 5})),
       odd(ACL_INT64, DenseLayout({3, 5})), out(ACL_FLOAT, DenseLayout({2, 5, 4}));
   EXPECT_REFUSED(161002, "batchDims value is 2, expected at most dim, 1", GatherV3, self.handle(),
@@ -29,6 +30,7 @@ TEST(GatherV3, IndicesOutOfRangeFailTheTask) {
 }
 
 TEST(IndexAddV2, RefusesModesThatNoPageHas) {
+  const Device device;
   const DeviceTensor self(ACL_FLOAT, DenseLayout({3})), index(ACL_INT64, DenseLayout({1})),
       source(ACL_FLOAT, DenseLayout({1})), out(ACL_FLOAT, DenseLayout({3}));
   const ScalarHandle alpha(1.0);
@@ -37,15 +39,16 @@ TEST(IndexAddV2, RefusesModesThatNoPageHas) {
 }
 
 TEST(ScatterList, RefusesWhatDoesNotFit) {
+  const Device device;
   const DeviceTensor one(ACL_FLOAT, DenseLayout({2, 4})), other(ACL_FLOAT, DenseLayout({2, 5})),
       places(ACL_INT64, DenseLayout({2})), pairs(ACL_INT64, DenseLayout({2, 2})),
       updates(ACL_FLOAT, DenseLayout({2, 2, 1})), wide(ACL_FLOAT, DenseLayout({2, 2, 5})),
       mask(ACL_BOOL, DenseLayout({2}));
   const ListHandle both({&one, &one}), unlike({&one, &other});
   char update[] = "update", add[] = "add";
-  EXPECT_REFUSED(161002, "indice rank is 2, expected 1", ScatterList, both.get(), pairs.handle(),
-                 updates.handle(), nullptr, update, -1);
-  EXPECT_REFUSED(161002, "reduce value is \"add\", expected update", ScatterList, both.get(),
+  EXPECT_REFUSED(161002, "indice rank is 2 (shape (2, 2)), expected 1", ScatterList, both.get(),
+                 pairs.handle(), updates.handle(), nullptr, update, -1);
+  EXPECT_REFUSED(161002, "reduce value is 'add', expected update", ScatterList, both.get(),
                  places.handle(), updates.handle(), nullptr, add, -1);
   EXPECT_REFUSED(161002, "mask dtype is BOOL, expected UINT8", ScatterList, both.get(),
                  places.handle(), updates.handle(), mask.handle(), update, -1);
@@ -73,6 +76,7 @@ TEST(CoalesceSparse, RowsOutOfRangeFailTheTask) {
 }
 
 TEST(AdvanceStep, RefusesNumbersThatDoNotFit) {
+  const Device device;
   const DeviceTensor all(ACL_INT64, DenseLayout({3})), sampled(ACL_INT64, DenseLayout({2, 1})),
       tables(ACL_INT64, DenseLayout({3, 2})), guesses(ACL_INT64, DenseLayout({3, 1}));
   const auto says = [&](const char* text, int64_t seqs, int64_t queries, int64_t block) {
