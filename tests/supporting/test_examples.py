@@ -29,12 +29,8 @@ EXAMPLES = record_examples.examples()
 HEADERS = cache(declared.operators)
 
 
-# Heads of 64 and 192 elements and caches are too long to be printed. The results of three are of
-# another type than their operand, and no page at hand says of which.
+# Heads of 64 and 192 elements and caches are too long to be printed.
 WITHOUT = {
-    "aclnnDynamicBlockQuant",
-    "aclnnDynamicBlockQuantV2",
-    "aclnnDynamicQuantV4",
     "aclnnNsaCompressWithCache",
     "aclnnNsaSelectedAttentionGrad",
 }

@@ -40,6 +40,7 @@ ON_A_DEVICE = {"softmaxMaxOptional", "softmaxSumOptional", "mmWeightRef"}
 BY_ARITHMETIC = {
     ("ForeachPowScalarV2", "x", "scalar", 0),
     ("InplaceBitwiseXorScalar", "selfRef", "other", 0),
+    ("IndexAddV2", "source", "alpha", 0),
 }
 # What a record cannot say: a condition knows neither texts nor shapes. One row reads a mask that does
 # not have the shape of a sparse mode's, in every mode.
@@ -48,6 +49,7 @@ UNSAID = {
     ("actualSeqQlenOptional", "inputSoftmaxLayout"),
     ("attenMask", "sparseMode"),
     ("attenMaskOptional", "sparseMode"),
+    ("out", "groupListType"),  # rows of no group are left alone; the list's numbers say which
 }
 
 
