@@ -159,30 +159,31 @@ struct LossTask {
       chosen = PartsOfRows(p.sparseIndices);
       count = p.sparseIndices.last_dim();
     }
-    SetRows(p);
+    if (of.packed) {
+      row_spans = SpansOf(p.actualSeqQLenOptional.values());
+      key_spans = SpansOf(p.actualSeqKLenOptional.values());
+    }
     constexpr int kBytes = sizeof(double);
-    sums_at = parts.Take(__int128{of.batches * of.k_rows} * of.index_width * kBytes);
+    sums_at = parts.Take(__int128{of.batches} * of.k_rows * of.index_width * kBytes);
     slopes_at = parts.Take(__int128{kRowsTogether} * of.k_rows * kBytes);
   }
 
-  /// Lists the rows of all sequences. A row sees the keys up to its place, where the last row is at
-  /// the last key.
-  void SetRows(const IndexLossParams& p) {
-    const std::vector<Span> of_rows = of.packed ? SpansOf(p.actualSeqQLenOptional.values())
-                                                : std::vector<Span>(static_cast<size_t>(of.batches),
-                                                                    {0, of.q_rows}),
-                            of_keys = of.packed ? SpansOf(p.actualSeqKLenOptional.values())
-                                                : std::vector<Span>(static_cast<size_t>(of.batches),
-                                                                    {0, of.k_rows});
-    for (size_t n = 0; n < of_rows.size(); ++n) {
+  /// The rows of all sequences. A row sees the keys up to its place, where the last row is at the
+  /// last key.
+  std::vector<LossRow> Rows() const {
+    std::vector<LossRow> rows;
+    const size_t sequences = of.packed ? row_spans.size() : static_cast<size_t>(of.batches);
+    for (size_t n = 0; n < sequences; ++n) {
+      const Span own = of.packed ? row_spans[n] : Span{0, of.q_rows};
+      const Span keys = of.packed ? key_spans[n] : Span{0, of.k_rows};
       const int64_t batch = of.packed ? 0 : static_cast<int64_t>(n);
-      for (int64_t i = 0; i < of_rows[n].count; ++i) {
-        const int64_t row = of_rows[n].first + i;
-        const int64_t seen = of_keys[n].count - of_rows[n].count + i + 1;
-        rows.push_back({batch * of.q_rows + row, batch, row, batch * of.k_rows + of_keys[n].first,
-                        std::clamp<int64_t>(seen, 0, of_keys[n].count)});
+      for (int64_t i = 0; i < own.count; ++i) {
+        const int64_t row = own.first + i, seen = keys.count - own.count + i + 1;
+        rows.push_back({batch * of.q_rows + row, batch, row, batch * of.k_rows + keys.first,
+                        std::clamp<int64_t>(seen, 0, keys.count)});
       }
     }
+    return rows;
   }
 
   /// The keys of a row that count: all that it sees, or those that were chosen.
@@ -366,6 +367,7 @@ struct LossTask {
     const int64_t all_keys = of.batches * of.k_rows, width = of.index_width;
     std::fill_n(sums, all_keys * width, 0.0);
     Clear(buffers);
+    const std::vector<LossRow> rows = Rows();
     std::vector<double> divergences(rows.size());
     for (size_t first = 0; first < rows.size(); first += kRowsTogether) {
       const auto n = static_cast<int64_t>(std::min<size_t>(kRowsTogether, rows.size() - first));
@@ -395,7 +397,7 @@ struct LossTask {
   bool dense;
   double scale;
   int64_t count = 0;
-  std::vector<LossRow> rows;
+  std::vector<Span> row_spans, key_spans;  // of packed sequences
   ScratchParts parts;
   uint64_t sums_at = 0, slopes_at = 0;
 };
