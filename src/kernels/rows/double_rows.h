@@ -64,4 +64,6 @@ struct DoubleRowKernels {
 };
 OPENACLNN_TARGET_DECLARE(extern const DoubleRowKernels kDoubleRowKernels)
 
+inline const DoubleRowKernels& DoubleRows() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
+
 }  // namespace openaclnn

@@ -9,8 +9,6 @@
 
 namespace openaclnn::supporting {
 
-inline const DoubleRowKernels& DoubleRows() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
-
 /// Numbers along the dimension `axis` of a shape, as rows along the last dimension meet them. One
 /// that is absent is `missing` everywhere.
 class AxisNumbers {

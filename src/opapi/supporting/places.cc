@@ -98,9 +98,7 @@ constexpr int64_t kColumns = Walk::kRun;  // that are summed together
 constexpr int64_t kRowsAtOnce = 4;        // as a fold takes
 constexpr int64_t kChunk = 64;            // of the tree
 
-const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
-
-void Scale(double factor, int64_t n, double* row) { Kernels().scale(row, 0, factor, n); }
+void Scale(double factor, int64_t n, double* row) { DoubleRows().scale(row, 0, factor, n); }
 void Scale(int64_t factor, int64_t n, int64_t* row) {
   for (int64_t i = 0; i < n; ++i) row[i] *= factor;
 }
@@ -129,9 +127,9 @@ struct Terms {
 template <class T>
 const RowFold<T>& SumOf() {
   if constexpr (std::is_integral_v<T>) {
-    return Kernels().integer_sum;
+    return DoubleRows().integer_sum;
   } else {
-    return Kernels().sum;
+    return DoubleRows().sum;
   }
 }
 

@@ -64,10 +64,8 @@ struct Losses {
   void (*loop)(const T* const* in, const T* scalars, int64_t n, T* out);
 };
 
-const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
-
 /// The sum of at most kRowBlock losses, by the tree of a row.
-int64_t SumOf(const int64_t* losses, int64_t n) { return Kernels().integer_sum.row(losses, n); }
+int64_t SumOf(const int64_t* losses, int64_t n) { return DoubleRows().integer_sum.row(losses, n); }
 
 Pair SumOf(const Pair* losses, int64_t n) {
   double real[kRowBlock], imaginary[kRowBlock];
@@ -75,7 +73,7 @@ Pair SumOf(const Pair* losses, int64_t n) {
     real[i] = losses[i].real();
     imaginary[i] = losses[i].imag();
   }
-  return {Kernels().sum.row(real, n), Kernels().sum.row(imaginary, n)};
+  return {DoubleRows().sum.row(real, n), DoubleRows().sum.row(imaginary, n)};
 }
 
 template <class T>

@@ -24,14 +24,14 @@ struct Moments {
 
 inline Moments MomentsOf(const double* x, int64_t n) {
   const auto count = static_cast<double>(n);
-  const double mean = Kernels().sum.row(x, n) / count;
-  return {mean, Kernels().distances(x, mean, n) / count};
+  const double mean = DoubleRows().sum.row(x, n) / count;
+  return {mean, DoubleRows().distances(x, mean, n) / count};
 }
 
 inline Moments MomentsOf(const float* x, int64_t n) {
   const auto count = static_cast<double>(n);
-  const double mean = Kernels().sum.float_row(x, n) / count;
-  return {mean, Kernels().float_distances(x, mean, n) / count};
+  const double mean = DoubleRows().sum.float_row(x, n) / count;
+  return {mean, DoubleRows().float_distances(x, mean, n) / count};
 }
 
 /// The moments of past batches.
@@ -157,7 +157,7 @@ class Forward {
 
   void PutDoubles(const Buffers& buffers, int64_t row, std::vector<double>* values,
                   const Moments& by, const Weights& of) const {
-    const DoubleRowKernels& kernels = Kernels();
+    const DoubleRowKernels& kernels = DoubleRows();
     double* const row_of = values->data();
     kernels.scale(row_of, by.mean, ScaleOf(by.variance), groups_.width);
     if (groups_.OneEach()) {

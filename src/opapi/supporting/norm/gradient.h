@@ -19,7 +19,6 @@
 
 namespace openaclnn::supporting {
 
-inline const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
 inline const NormalKernels& RowsOfFloats() { return *OPENACLNN_TARGET_SELECT(kNormalKernels); }
 inline const NarrowNormalKernels& NarrowRows() {
   return *OPENACLNN_TARGET_SELECT(kNarrowNormalKernels);
@@ -73,7 +72,7 @@ struct BackwardTensors {
 struct RowPair {
   GradientSums Sums(int64_t first, int64_t n) const {
     const double* const g = grad.data() + first;
-    return {Kernels().sum.row(g, n), Kernels().products(g, normal.data() + first, n)};
+    return {DoubleRows().sum.row(g, n), DoubleRows().products(g, normal.data() + first, n)};
   }
 
   std::vector<double> grad, normal;
@@ -128,15 +127,15 @@ struct WeightSums {
     const auto n = static_cast<int64_t>(weights.size());
     for (int64_t r = 0; r < term.count; ++r) {
       const RowPair& row = term.rows[static_cast<size_t>(r)];
-      Kernels().add_products(weights.data(), row.grad.data(), row.normal.data(), n);
-      Kernels().sum.join(row.grad.data(), n, biases.data());
+      DoubleRows().add_products(weights.data(), row.grad.data(), row.normal.data(), n);
+      DoubleRows().sum.join(row.grad.data(), n, biases.data());
     }
     return *this;
   }
   friend WeightSums operator+(WeightSums a, const WeightSums& b) {
     const auto n = static_cast<int64_t>(a.weights.size());
-    Kernels().sum.join(b.weights.data(), n, a.weights.data());
-    Kernels().sum.join(b.biases.data(), n, a.biases.data());
+    DoubleRows().sum.join(b.weights.data(), n, a.weights.data());
+    DoubleRows().sum.join(b.biases.data(), n, a.biases.data());
     return a;
   }
 
@@ -172,7 +171,7 @@ struct Backward {
     if (!fusion && grad.floats() && x.floats() && (!wants_x || grad_x.floats())) {
       return RunFloats(buffers, w, statistics, scaling);
     }
-    const DoubleRowKernels& kernels = Kernels();
+    const DoubleRowKernels& kernels = DoubleRows();
     const int64_t n = groups.width;
     const auto rows_of = [&](int64_t row, Rooms*) {
       RowPair rows{grad.Load(buffers, row), x.Load(buffers, row)};
@@ -246,8 +245,8 @@ struct Backward {
     std::vector<double> z = rows->normal;
     ForWeights(groups, row, [&](size_t k, int64_t first, int64_t count) {
       double* const part = z.data() + first;
-      if (!groups.OneEach()) return Kernels().move(part, w[k], b[k], count);
-      Kernels().weigh(part, &w[k], &b[k], count);
+      if (!groups.OneEach()) return DoubleRows().move(part, w[k], b[k], count);
+      DoubleRows().weigh(part, &w[k], &b[k], count);
     });
     Swishes().gradient(rows->grad.data(), z.data(), *fusion->swish, groups.width);
   }

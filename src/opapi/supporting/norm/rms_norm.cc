@@ -65,7 +65,7 @@ Plan MakeRms(const RmsTensors& of, double epsilon, double more = 0) {
             ParallelRowsIn<Rooms>(rows, width, [&](int64_t row, Rooms* rooms) {
               if (floats) {
                 const float* const values = x.LoadFloats(buffers, row, &rooms->x);
-                const double scale = scale_of(row, Kernels().float_distances(values, 0, width));
+                const double scale = scale_of(row, DoubleRows().float_distances(values, 0, width));
                 y.PutFloats(buffers, row, &rooms->result, [&](float* to) {
                   const NormalRow<double> part{values, 0, scale, weights.data()};
                   RowsOfFloats().normalize(part, zeros.data(), width, y.narrow(), to);
@@ -75,12 +75,12 @@ Plan MakeRms(const RmsTensors& of, double epsilon, double more = 0) {
               std::vector<double> values = x.Load(buffers, row);
               if (adds) {
                 const std::vector<double> more = addend.Load(buffers, row);
-                Kernels().sum.join(more.data(), width, values.data());
+                DoubleRows().sum.join(more.data(), width, values.data());
                 sum.Store(buffers, row, values);
               }
-              const double scale = scale_of(row, Kernels().distances(values.data(), 0, width));
-              Kernels().scale(values.data(), 0, scale, width);
-              Kernels().weigh(values.data(), weights.data(), zeros.data(), width);
+              const double scale = scale_of(row, DoubleRows().distances(values.data(), 0, width));
+              DoubleRows().scale(values.data(), 0, scale, width);
+              DoubleRows().weigh(values.data(), weights.data(), zeros.data(), width);
               y.Store(buffers, row, values);
               if (copies) copy.Store(buffers, row, y.Load(buffers, row));
             });

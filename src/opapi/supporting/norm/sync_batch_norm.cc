@@ -66,7 +66,7 @@ double SumOf(int64_t devices, const Term& term) {
 }
 
 double Total(const std::vector<double>& values) {
-  return Kernels().sum.row(values.data(), static_cast<int64_t>(values.size()));
+  return DoubleRows().sum.row(values.data(), static_cast<int64_t>(values.size()));
 }
 
 }  // namespace
@@ -101,10 +101,10 @@ Plan PlanBatchNormElemt(const BatchNormElemtParams& p, const Product&) {
   return {0, [=](const Buffers& buffers) -> Status {
             ForChannels(groups, [&](int64_t channel) {
               std::vector<double> values = x.Load(buffers, channel);
-              Kernels().scale(values.data(), mean.Get(buffers, channel), rstd.Get(buffers, channel),
-                              groups.width);
-              Kernels().move(values.data(), weight.Get(buffers, channel),
-                             bias.Get(buffers, channel), groups.width);
+              DoubleRows().scale(values.data(), mean.Get(buffers, channel),
+                                 rstd.Get(buffers, channel), groups.width);
+              DoubleRows().move(values.data(), weight.Get(buffers, channel),
+                                bias.Get(buffers, channel), groups.width);
               y.Store(buffers, channel, values);
             });
             return {};
@@ -123,7 +123,7 @@ Plan PlanBatchNormReduce(const BatchNormReduceParams& p, const Product&) {
             ForChannels(groups, [&](int64_t channel) {
               const std::vector<double> values = x.Load(buffers, channel);
               sum.Set(buffers, channel, Total(values));
-              squares.Set(buffers, channel, Kernels().distances(values.data(), 0, groups.width));
+              squares.Set(buffers, channel, DoubleRows().distances(values.data(), 0, groups.width));
             });
             return {};
           }};
@@ -211,7 +211,7 @@ Plan PlanBatchNormReduceBackward(const BatchNormReduceBackwardParams& p, const P
   return {0, [=](const Buffers& buffers) -> Status {
             ForChannels(groups, [&](int64_t channel) {
               RowPair rows{grad.Load(buffers, channel), x.Load(buffers, channel)};
-              Kernels().scale(rows.normal.data(), mean.Get(buffers, channel), 1, groups.width);
+              DoubleRows().scale(rows.normal.data(), mean.Get(buffers, channel), 1, groups.width);
               const GradientSums sums = rows.Sums(0, groups.width);
               if (by_x) sum.Set(buffers, channel, sums.gradients);
               if (by_x) products.Set(buffers, channel, sums.products);
@@ -239,10 +239,11 @@ Plan PlanBatchNormElemtBackward(const BatchNormElemtBackwardParams& p, const Pro
             ForChannels(groups, [&](int64_t channel) {
               RowPair rows{grad.Load(buffers, channel), x.Load(buffers, channel)};
               const double scale = rstd.Get(buffers, channel);
-              Kernels().scale(rows.normal.data(), mean.Get(buffers, channel), 1, groups.width);
-              Kernels().project(rows.grad.data(), rows.normal.data(),
-                                scale * weight.Get(buffers, channel), sum.Get(buffers, channel) / n,
-                                scale * scale * (products.Get(buffers, channel) / n), groups.width);
+              DoubleRows().scale(rows.normal.data(), mean.Get(buffers, channel), 1, groups.width);
+              DoubleRows().project(
+                  rows.grad.data(), rows.normal.data(), scale * weight.Get(buffers, channel),
+                  sum.Get(buffers, channel) / n,
+                  scale * scale * (products.Get(buffers, channel) / n), groups.width);
               by_x.Store(buffers, channel, rows.grad);
             });
             return {};

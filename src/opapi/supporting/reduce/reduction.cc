@@ -44,8 +44,6 @@ Plan MakeExact(const ReductionParams& p, const RowFold<double>& floats,
                   MakeRowReduction<double>(p, {}, layout, {&floats, AsIs<double>}));
 }
 
-const DoubleRowKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kDoubleRowKernels); }
-
 }  // namespace
 
 void CheckResult(const Params& p, const Layout& layout, bool keep_dim, Checker& checker) {
@@ -104,22 +102,22 @@ void CheckExtreme(const ReductionParams& p, Checker& checker) {
 
 Plan PlanSum(const ReductionParams& p, const Product&) {
   if (p.out.dtype() == ACL_BOOL) return MakeFoldFor<AnyFold>(p);
-  return MakeExact(p, Kernels().sum, Kernels().integer_sum);
+  return MakeExact(p, DoubleRows().sum, DoubleRows().integer_sum);
 }
 
 Plan PlanMean(const ReductionParams& p, const Product&) {
   const auto mean = [](double total, int64_t n) { return total / static_cast<double>(n); };
-  return ForParts(
-      p, p.self, p.out,
-      MakeRowReduction<double>(p, {}, *LayoutOf(p.self, p.dim.values()), {&Kernels().sum, mean}));
+  return ForParts(p, p.self, p.out,
+                  MakeRowReduction<double>(p, {}, *LayoutOf(p.self, p.dim.values()),
+                                           {&DoubleRows().sum, mean}));
 }
 
 Plan PlanAmax(const ReductionParams& p, const Product&) {
-  return MakeExact(p, Kernels().largest, Kernels().integer_largest);
+  return MakeExact(p, DoubleRows().largest, DoubleRows().integer_largest);
 }
 
 Plan PlanAmin(const ReductionParams& p, const Product&) {
-  return MakeExact(p, Kernels().smallest, Kernels().integer_smallest);
+  return MakeExact(p, DoubleRows().smallest, DoubleRows().integer_smallest);
 }
 
 Plan PlanAll(const ReductionParams& p, const Product&) { return MakeFoldFor<AllFold>(p); }
