@@ -14,9 +14,6 @@ Offsets RowsOf(const Tensor& tensor) {
   return {tensor.tensor().dims, tensor.tensor().strides, tensor.rank() - 1};
 }
 
-/// Sign-extends four bits.
-double HalfOf(unsigned bits) { return static_cast<int>((bits & 15) ^ 8) - 8; }
-
 unsigned BitsOf(double whole) { return static_cast<unsigned>(static_cast<int>(whole)) & 15; }
 
 }  // namespace
@@ -56,13 +53,13 @@ void WholeRows::Load(const Buffers& buffers, int64_t row, double* to) const {
     const int64_t step = pairs_ ? step_ : 1;
     for (int64_t i = 0; i < width_; ++i) {
       const auto byte = std::to_integer<unsigned>(from[i / 2 * step]);
-      to[i] = HalfOf(i % 2 == 0 ? byte : byte >> 4);
+      to[i] = Int4Of(i % 2 == 0 ? byte : byte >> 4);
     }
     return;
   }
   for (int64_t i = 0; i < width_; ++i) {
     const auto* const word = reinterpret_cast<const uint32_t*>(from + i / kEight * step_);
-    to[i] = HalfOf(*word >> (4 * (i % kEight)));
+    to[i] = Int4Of(*word >> (4 * (i % kEight)));
   }
 }
 

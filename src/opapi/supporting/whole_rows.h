@@ -33,6 +33,9 @@ namespace openaclnn::supporting {
 /// How many INT4 an element of INT32 holds.
 inline constexpr int64_t kEight = 8;
 
+/// The INT4 of the lowest four bits, in two's complement.
+inline int Int4Of(unsigned bits) { return static_cast<int>((bits & 15) ^ 8) - 8; }
+
 /// Rows of a tensor along its last dimension, as double.
 class LastRows {
  public:

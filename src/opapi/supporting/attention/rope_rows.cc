@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "supporting/tree_sum.h"
+#include "supporting/whole_rows.h"
 
 namespace openaclnn::supporting {
 
@@ -43,10 +44,9 @@ void Quantizer::Apply(size_t at, int64_t n, double* x) const {
   for (int64_t i = 0; i < n; ++i) {
     const size_t j = at + static_cast<size_t>(i);
     const double scaled = how == kDivides ? x[i] / scale[j] : x[i] * scale[j];
-    const double moved = offset.empty() ? scaled : scaled + offset[j];
-    const double inside = moved < -128 ? -128 : moved > 127 ? 127 : moved;
-    x[i] = std::isnan(inside) ? 0 : std::nearbyint(inside);
+    x[i] = offset.empty() ? scaled : scaled + offset[j];
   }
+  Snaps().snap[static_cast<size_t>(Snap::kEven)](x, n, INT8_MIN, INT8_MAX);
 }
 
 void CheckCacheType(const Tensor& cache, const Tensor& like, const Tensor& scale,

@@ -12,12 +12,12 @@
 #include "kernels/work/scratch.h"
 #include "supporting/in_turn.h"
 #include "supporting/matmul/matmul.h"
+#include "supporting/whole_rows.h"
 
 namespace openaclnn::supporting {
 namespace {
 
 constexpr int64_t kGroup = 32;  // groups are multiples of
-constexpr int64_t kEight = 8;   // INT4 that an element of INT32 holds
 
 /// Along which dimension an element of INT32 holds its numbers: rows only where x says so.
 bool HoldsTerms(const WeightQuantBatchMatmulV2Params& p) {
@@ -66,8 +66,7 @@ void LoadHalves(const std::byte* bytes, int64_t first, int64_t step, int64_t n, 
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = first + i * step;
     const auto byte = std::to_integer<unsigned>(bytes[at >> 1]);
-    const unsigned half = (at & 1) != 0 ? byte >> 4 : byte & 15;
-    to[i] = static_cast<float>(static_cast<int>(half ^ 8) - 8);  // of two's complement
+    to[i] = static_cast<float>(Int4Of((at & 1) != 0 ? byte >> 4 : byte));
   }
 }
 

@@ -9,16 +9,14 @@
 #include "ascendcl/packed.h"
 #include "kernels/work/divide_up.h"
 #include "kernels/work/parallel.h"
+#include "supporting/whole_rows.h"
 
 namespace openaclnn::supporting {
 namespace {
 
-constexpr int64_t kEight = 8;         // numbers of an INT32
 constexpr int64_t kRowsOfBlock = 64;  // whose sums of 64 columns are 16 KB
 
 const WholeGemmKernels& Kernels() { return *OPENACLNN_TARGET_SELECT(kWholeGemmKernels); }
-
-int SignExtended(unsigned bits) { return static_cast<int>((bits & 15) ^ 8) - 8; }
 
 Offsets BatchOffsets(const WholeMatrix& matrix, const Shape& batches) {
   Shape steps;
@@ -62,12 +60,12 @@ int WholeMatrix::Number(const std::byte* from, int64_t row, int64_t column) cons
   if (dtype == ACL_INT4) {
     const int64_t at = row * row_step + column * column_step;
     const auto byte = std::to_integer<unsigned>(from[at >> 1]);
-    return SignExtended((at & 1) != 0 ? byte >> 4 : byte);
+    return Int4Of((at & 1) != 0 ? byte >> 4 : byte);
   }
   const int64_t digit = eight_rows ? row % kEight : column % kEight;
   const int64_t at = (eight_rows ? row / kEight : row) * row_step +
                      (eight_rows ? column : column / kEight) * column_step;
-  return SignExtended(reinterpret_cast<const uint32_t*>(from)[at] >> (4 * digit));
+  return Int4Of(reinterpret_cast<const uint32_t*>(from)[at] >> (4 * digit));
 }
 
 void WholeMatrix::Gather(const Buffers& buffers, int64_t offset, int64_t first, int64_t count,
