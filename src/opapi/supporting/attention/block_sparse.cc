@@ -121,20 +121,6 @@ BlockOperands::BlockOperands(const BlockArguments& of, double scale_value)
 
 namespace {
 
-BlockArguments ArgumentsOf(const BlockAttentionParams& p) {
-  return {p.query,
-          p.key,
-          p.value,
-          p.blockSparseMask,
-          p.blockShape,
-          p.actualSeqLengthsOptional,
-          p.actualSeqLengthsKvOptional,
-          p.qInputLayout,
-          p.kvInputLayout,
-          p.numKeyValueHeads,
-          p.maskType};
-}
-
 struct BlockTask {
   explicit BlockTask(const BlockAttentionParams& p)
       : of(ArgumentsOf(p), p.scaleValue), out(p.attentionOut), asks(p.softmaxLseFlag != 0) {

@@ -19,6 +19,22 @@ struct BlockArguments {
   int64_t mask_type;
 };
 
+/// Those of either operator's parameters.
+template <class P>
+BlockArguments ArgumentsOf(const P& p) {
+  return {p.query,
+          p.key,
+          p.value,
+          p.blockSparseMask,
+          p.blockShape,
+          p.actualSeqLengthsOptional,
+          p.actualSeqLengthsKvOptional,
+          p.qInputLayout,
+          p.kvInputLayout,
+          p.numKeyValueHeads,
+          p.maskType};
+}
+
 /// Rows and keys of a call: packed sequences one after the other, (T, heads, elements), or batches,
 /// (batches, heads, rows, elements). Counts are those of each batch.
 struct BlockCall {

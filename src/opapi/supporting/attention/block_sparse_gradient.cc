@@ -9,20 +9,6 @@
 namespace openaclnn::supporting {
 namespace {
 
-BlockArguments ArgumentsOf(const BlockAttentionGradientParams& p) {
-  return {p.query,
-          p.key,
-          p.value,
-          p.blockSparseMask,
-          p.blockShape,
-          p.actualSeqLengthsOptional,
-          p.actualSeqLengthsKvOptional,
-          p.qInputLayout,
-          p.kvInputLayout,
-          p.numKeyValueHeads,
-          p.maskType};
-}
-
 /// A row of the query: its elements, the gradient by its result, and what the forward left.
 struct QueryRow {
   std::vector<double> q, dy;
