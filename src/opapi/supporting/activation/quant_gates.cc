@@ -244,7 +244,8 @@ Plan PlanGated(const Gated& of) {
 
 bool IsDynamic(std::string_view mode) { return mode == "dynamic"; }
 
-Gated GatedOf(const SwiGluQuantParams& p) {
+template <class P>
+Gated Quantised(const P& p, bool lengths, Holding holding) {
   return {.x = p.x,
           .smooth = p.smoothScalesOptional,
           .offset = p.offsetsOptional,
@@ -253,21 +254,15 @@ Gated GatedOf(const SwiGluQuantParams& p) {
           .scale = p.scaleOut,
           .gate = {.mode = 0, .left = p.activateLeft},
           .ending = {IsDynamic(p.quantModeOptional), false, true},
-          .lengths = false};
+          .lengths = lengths,
+          .holding = holding};
 }
+
+Gated GatedOf(const SwiGluQuantParams& p) { return Quantised(p, false, Holding::kUsual); }
 
 Gated GatedOf(const SwiGluQuantV2Params& p) {
   const bool pairs = static_cast<int32_t>(p.dstType) == ACL_INT4 && p.yOut.dtype() == ACL_INT8;
-  return {.x = p.x,
-          .smooth = p.smoothScalesOptional,
-          .offset = p.offsetsOptional,
-          .index = p.groupIndexOptional,
-          .y = p.yOut,
-          .scale = p.scaleOut,
-          .gate = {.mode = 0, .left = p.activateLeft},
-          .ending = {IsDynamic(p.quantModeOptional), false, true},
-          .lengths = p.groupListType == 1,
-          .holding = pairs ? Holding::kTwo : Holding::kUsual};
+  return Quantised(p, p.groupListType == 1, pairs ? Holding::kTwo : Holding::kUsual);
 }
 
 template <class P>

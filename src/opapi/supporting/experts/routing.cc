@@ -413,12 +413,21 @@ Plan PlanMoeInitRouting(const MoeInitRoutingParams& p, const Product&) {
           }};
 }
 
-void CheckMoeInitRoutingV2(const MoeInitRoutingV2Params& p, Checker& checker) {
+namespace {
+
+template <class P>
+void CheckSecondVersion(const P& p, Checker& checker) {
   CheckDropping(p.dropPadMode, p.expertCapacity, p.x, checker);
   CheckValue(p.expertTokensCountOrCumsumFlag >= 0 && p.expertTokensCountOrCumsumFlag <= 2,
              "expertTokensCountOrCumsumFlag", p.expertTokensCountOrCumsumFlag, checker, "0 to 2");
   CheckValue(p.activeNum >= 0, "activeNum", p.activeNum, checker, "0 or more");
   if (checker.ok()) CheckRouting(RoutingOf(p), checker);
+}
+
+}  // namespace
+
+void CheckMoeInitRoutingV2(const MoeInitRoutingV2Params& p, Checker& checker) {
+  CheckSecondVersion(p, checker);
 }
 
 Plan PlanMoeInitRoutingV2(const MoeInitRoutingV2Params& p, const Product&) {
@@ -426,11 +435,7 @@ Plan PlanMoeInitRoutingV2(const MoeInitRoutingV2Params& p, const Product&) {
 }
 
 void CheckMoeInitRoutingQuantV2(const MoeInitRoutingQuantV2Params& p, Checker& checker) {
-  CheckDropping(p.dropPadMode, p.expertCapacity, p.x, checker);
-  CheckValue(p.expertTokensCountOrCumsumFlag >= 0 && p.expertTokensCountOrCumsumFlag <= 2,
-             "expertTokensCountOrCumsumFlag", p.expertTokensCountOrCumsumFlag, checker, "0 to 2");
-  CheckValue(p.activeNum >= 0, "activeNum", p.activeNum, checker, "0 or more");
-  if (checker.ok()) CheckRouting(RoutingOf(p), checker);
+  CheckSecondVersion(p, checker);
 }
 
 Plan PlanMoeInitRoutingQuantV2(const MoeInitRoutingQuantV2Params& p, const Product&) {
