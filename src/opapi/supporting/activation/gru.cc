@@ -90,14 +90,7 @@ void CheckGruGradient(const GruGradientParams& p, Checker& checker) {
   CheckSequence(p.gradOutput, of, sizes.directions * sizes.width, checker);
   for (const Tensor* each : {&p.gradHy, &p.gradHx}) CheckShape(*each, ShapeOf(p.hx), checker);
   for (const GivenList* list : {&p.r, &p.z, &p.n, &p.hn, &p.h}) CheckSteps(*list, sizes, checker);
-  CheckShape(p.gradInput, ShapeOf(p.input), checker);
-  checker.That(p.gradParams.size == p.params.size, [&] {
-    return Concat("gradParams length is ", p.gradParams.size, ", expected that of params, ",
-                  p.params.size);
-  });
-  for (size_t k = 0; checker.ok() && k < p.params.size; ++k) {
-    CheckShape(p.gradParams[k], ShapeOf(p.params[k]), checker);
-  }
+  CheckGradients(of, p.gradInput, p.gradParams, checker);
 }
 
 Plan PlanGruGradient(const GruGradientParams& p, const Product&) {

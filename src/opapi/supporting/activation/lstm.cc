@@ -119,14 +119,7 @@ void CheckLstmGradient(const LstmGradientParams& p, Checker& checker) {
   for (const GivenList* list : {&p.i, &p.j, &p.f, &p.o, &p.h, &p.c, &p.tanhC}) {
     CheckSteps(*list, sizes, checker);
   }
-  CheckShape(p.gradInput, ShapeOf(p.input), checker);
-  checker.That(p.gradParams.size == p.params.size, [&] {
-    return Concat("gradParams length is ", p.gradParams.size, ", expected that of params, ",
-                  p.params.size);
-  });
-  for (size_t k = 0; checker.ok() && k < p.params.size; ++k) {
-    CheckShape(p.gradParams[k], ShapeOf(p.params[k]), checker);
-  }
+  CheckGradients(of, p.gradInput, p.gradParams, checker);
 }
 
 Plan PlanLstmGradient(const LstmGradientParams& p, const Product&) {

@@ -140,9 +140,7 @@ class RecurrentForward {
     std::array<Floats, Cell::kStates> states;
     for (size_t k = 0; k < Cell::kStates; ++k) {
       states[k] = Zeros(s.batch * s.width);
-      for (int64_t b = 0; b < s.batch; ++b) {
-        first_[k].Load(buffers, number * s.batch + b, s.width, states[k].data() + b * s.width);
-      }
+      first_[k].LoadRows(buffers, number * s.batch, s.batch, s.width, states[k].data());
     }
     for (int64_t i = 0; i < s.steps; ++i) {
       const int64_t t = StepOf(s, d, i), count = counts[static_cast<size_t>(t)];
@@ -230,10 +228,7 @@ class RecurrentBackward {
     if (!status.ok()) return status;
     const RecurrentSizes& s = sizes_;
     Floats above = Zeros(s.rows() * s.directions * s.width);
-    for (int64_t row = 0; by_output_.present() && row < s.rows(); ++row) {
-      by_output_.Load(buffers, row, s.directions * s.width,
-                      above.data() + row * s.directions * s.width);
-    }
+    by_output_.LoadRows(buffers, 0, s.rows(), s.directions * s.width, above.data());
     for (int64_t layer = s.layers; layer-- > 0;) {
       const Floats below = layer == 0 ? Floats() : ResultOf(buffers, layer - 1, counts);
       Floats by_input = Zeros(s.rows() * s.input_of(layer));
@@ -318,9 +313,7 @@ class RecurrentBackward {
     std::array<Floats, Cell::kStates> by_states;
     for (size_t k = 0; k < Cell::kStates; ++k) {
       by_states[k] = Zeros(s.batch * s.width);
-      for (int64_t b = 0; by_last_[k].present() && b < s.batch; ++b) {
-        by_last_[k].Load(buffers, number * s.batch + b, s.width, by_states[k].data() + b * s.width);
-      }
+      by_last_[k].LoadRows(buffers, number * s.batch, s.batch, s.width, by_states[k].data());
     }
     Floats through = Zeros(s.batch * s.width);
     for (int64_t i = s.steps; i-- > 0;) {

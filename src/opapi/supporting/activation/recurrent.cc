@@ -102,6 +102,18 @@ void CheckSequence(const Tensor& tensor, const Recurrent& of, int64_t width, Che
   CheckShape(tensor, {sizes.steps, sizes.batch, width}, checker);
 }
 
+void CheckGradients(const Recurrent& of, const Tensor& input, const GivenList& params,
+                    Checker& checker) {
+  CheckShape(input, ShapeOf(of.input), checker);
+  checker.That(params.size == of.params.size, [&] {
+    return Concat(params.name, " length is ", params.size, ", expected that of ", of.params.name,
+                  ", ", of.params.size);
+  });
+  for (size_t k = 0; checker.ok() && k < params.size; ++k) {
+    CheckShape(params[k], ShapeOf(of.params[k]), checker);
+  }
+}
+
 void CheckDropout(double dropout, bool train, int64_t layers, Checker& checker) {
   checker.That(dropout == 0 || !train || layers == 1, [&] {
     return Concat("dropout value is ", dropout,

@@ -44,6 +44,9 @@ void CheckSteps(const GivenList& list, const RecurrentSizes& sizes, Checker& che
 /// Checks the shape of a sequence that has `width` numbers for each step.
 void CheckSequence(const Tensor& tensor, const Recurrent& of, int64_t width, Checker& checker);
 /// Refuses a dropout between layers: no argument gives a seed, and nothing keeps what was dropped.
+/// The gradients by the input and the parameters have their shapes.
+void CheckGradients(const Recurrent& of, const Tensor& input, const GivenList& params,
+                    Checker& checker);
 void CheckDropout(double dropout, bool train, int64_t layers, Checker& checker);
 
 /// Rows of a tensor, (steps, batch) in this order, as floats.
@@ -57,6 +60,10 @@ class StepRows {
   void Load(const Buffers& buffers, int64_t row, int64_t n, float* to) const;
   void Store(const Buffers& buffers, int64_t row, const float* from, int64_t n,
              int64_t first = 0) const;
+  /// `count` rows of n elements, one after the other; an absent tensor leaves them.
+  void LoadRows(const Buffers& buffers, int64_t row, int64_t count, int64_t n, float* to) const {
+    for (int64_t i = 0; present() && i < count; ++i) Load(buffers, row + i, n, to + i * n);
+  }
   /// As a factor of a product, of so many columns.
   TapMatrix Matrix(int64_t columns) const;
   Place place() const { return place_; }
